@@ -515,6 +515,8 @@ export interface Observation {
   readonly reason: string;
   /** A code for `observed` that is the same in every run, if there is one. */
   readonly outcome?: string | undefined;
+  /** The checks that were observed. A run that repeats only this one has nothing to observe without them. */
+  readonly repeats?: readonly string[];
 }
 
 interface ScenarioText extends MistakeReference {

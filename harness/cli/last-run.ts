@@ -9,7 +9,7 @@ import { currentId, findScenario } from '../../scenarios/index.ts';
 import { readFile, utf8Text } from '../config/read-file.ts';
 import { type Redactor, redactDocument } from '../report/index.ts';
 import type { FullRun, ResultDocument } from '../report/result-document.ts';
-import { failsTheRun } from '../report/verdict.ts';
+import { failsTheRun, idsToRepeat } from '../report/verdict.ts';
 import { stateFolder } from '../state-folder.ts';
 
 export interface LastRun {
@@ -94,11 +94,14 @@ function updated(before: LastRun | null, document: ResultDocument): LastRun {
   return { schemaVersion: 1, full: { startedAt, version: tool.version, verdict, counts }, failed };
 }
 
-/** Returns the checks that fail after this run. A check without a verdict still fails if it failed before. */
+/**
+ * Returns the checks that fail after this run, and those that they observe. A check without a verdict still fails if it
+ * failed before.
+ */
 export function stillFailing(before: readonly string[], { results, strict }: ResultDocument): string[] {
   const failing = results.filter((result) => failsTheRun(result.verdict, strict) && result.known === null);
   const judged = new Set(results.filter((result) => result.verdict !== 'inconclusive').map(({ id }) => id));
-  return [...new Set([...failing.map(({ id }) => id), ...before.filter((id) => !judged.has(id))])];
+  return [...new Set([...idsToRepeat(failing), ...before.filter((id) => !judged.has(id))])];
 }
 
 /**

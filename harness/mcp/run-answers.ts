@@ -24,7 +24,7 @@ import {
   titleOf,
 } from '../report/index.ts';
 import type { Exchange, ResultDocument, ScenarioResult } from '../report/result-document.ts';
-import { failsTheRun } from '../report/verdict.ts';
+import { failsTheRun, idsToRepeat } from '../report/verdict.ts';
 import { answerFields, type Contents, type Entry, MAX_ADVICE, type Marker, maybeUntrusted } from './answer.ts';
 
 /** A run of this server. Its document is redacted. */
@@ -70,14 +70,14 @@ export const summarySchema = z.strictObject({
 export const detailsSchema = z.looseObject({ run: z.string(), ...answerFields });
 
 /**
- * Returns the ids of the failures and warnings that `run_failed` repeats after this run: its own, and earlier ones
- * whose checks got no verdict in it. Warnings alone do not count.
+ * Returns the ids of the checks that `run_failed` repeats after this run: its failures and warnings, what they observe,
+ * and earlier ones that got no verdict in it. Warnings alone do not count.
  */
 export function failedAfter(before: readonly string[], { results, strict }: ResultDocument): string[] {
   const fails = results.some(({ verdict }) => failsTheRun(verdict, strict));
   const failed = results.filter(({ verdict }) => fails && (verdict === 'fail' || verdict === 'warn'));
   const judged = new Set(results.filter(({ verdict }) => verdict !== 'inconclusive').map(({ id }) => id));
-  return [...new Set([...failed.map(({ id }) => id), ...before.filter((id) => !judged.has(id))])];
+  return [...new Set([...idsToRepeat(failed), ...before.filter((id) => !judged.has(id))])];
 }
 
 /** Checks that share a cause. Answers number the groups. */

@@ -108,6 +108,8 @@ const result = z.strictObject({
   effects: z
     .array(z.strictObject({ delivery: text, times: z.int().nonnegative(), tookMs: milliseconds.nullable() }))
     .optional(),
+  /** For a check of the whole run: the ids of the checks that a partial run repeats with it. */
+  repeats: z.array(wording).optional(),
   why: wording,
   fix: wording,
   /** The baseline's entry for this failure; null without an entry or a baseline. */

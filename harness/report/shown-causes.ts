@@ -3,7 +3,7 @@ import { quotedUrl } from '../../contract/masked-url.ts';
 import { visible } from '../../contract/visible.ts';
 import { type Cause, causesOf, defectIn, groupBy, isCause, titleOf, withFindings } from './causes.ts';
 import type { BaselineOutcome, ResultDocument, ScenarioResult } from './result-document.ts';
-import { scoredAndUnknown } from './verdict.ts';
+import { idsToRepeat, scoredAndUnknown } from './verdict.ts';
 import { answerInWords, closeness, failuresIn } from './wording.ts';
 
 /**
@@ -43,9 +43,12 @@ export function updateCommandOf({ file }: BaselineOutcome, { url }: ResultDocume
   return `hookproof baseline update ${file} ${quotedUrl(url)}`;
 }
 
-/** Returns the ids of the checks that show whether a cause is fixed: one for each kind of answer, failures first. */
+/**
+ * Returns the ids of the checks that show whether a cause is fixed: one for each kind of answer, failures first, and
+ * those that they observe.
+ */
 export function decidingChecks({ members }: Cause): string[] {
-  return examplesOf(members, MAX_IN_COMMAND).map(({ id }) => id);
+  return idsToRepeat(examplesOf(members, MAX_IN_COMMAND));
 }
 
 /** Returns the command that repeats these checks, if it can select checks: the command, then a flag for each. */

@@ -100,3 +100,8 @@ export function decisionOf(
 export function exitCodeOf(document: Parameters<typeof decisionOf>[0]): Decision['code'] {
   return decisionOf(document).code;
 }
+
+/** Returns the ids of these checks, each after those without which it has nothing to observe. */
+export function idsToRepeat(results: readonly Pick<ScenarioResult, 'id' | 'repeats'>[]): string[] {
+  return [...new Set(results.flatMap(({ id, repeats = [] }) => [...repeats, id]))];
+}

@@ -147,8 +147,9 @@ export async function deliverChecks(
   await readLog(context);
   reportWrongStatuses(context, results, preflight);
   if (context.signal.aborted) return;
+  const isAlone = !results.plan.some((planned) => planned.obstacle === null && isSending(planned));
   for (const planned of results.open()) {
-    if (isObservation(planned.scenario)) results.report(resultOfObservation(context, facts.seen, planned));
+    if (isObservation(planned.scenario)) results.report(resultOfObservation(context, facts.seen, planned, isAlone));
   }
 }
 

@@ -5,7 +5,7 @@
 
 import { quotedUrl } from '../../contract/masked-url.ts';
 import { explainMistake } from '../../contract/mistakes/index.ts';
-import { defectOf, type RunObservations, type Scenario } from '../../scenarios/index.ts';
+import { defectOf, findScenario, type RunObservations, type Scenario } from '../../scenarios/index.ts';
 import { WindowProblem } from '../effects/index.ts';
 import {
   type DecidedBy,
@@ -130,21 +130,26 @@ export function resultOfChain(
   return resultOf(planned, judgement, { reproduce: reproduceWithoutCurl(context, planned, judgement) });
 }
 
+const NOTHING_SEEN = 'this check observes the deliveries of other checks, and none was selected: run all checks';
+
+/** With `isAlone`, the run sends no other check, so a check of the whole run cannot pass. */
 export function resultOfObservation(
   context: Repeatable,
   seen: RunObservations,
   planned: PlannedScenario,
+  isAlone = false,
 ): ScenarioResult {
   if (!('observe' in planned.scenario)) return withoutVerdict(planned, 'not-run', 'not run');
-  const observation = planned.scenario.observe(seen);
+  const { id } = planned.scenario;
+  const needsOthers = !Object.values(STATUS_SCENARIOS).includes(id);
+  const seenAlone = planned.scenario.observe(seen);
+  const isEmpty = isAlone && needsOthers && seenAlone.verdict === 'pass';
+  const observation = isEmpty ? { ...seenAlone, verdict: 'inconclusive' as const, reason: NOTHING_SEEN } : seenAlone;
   if (observation.verdict === 'not-applicable') return notApplicable({ ...planned, obstacle: observation.reason });
   const isWarning = observation.verdict === 'fail' && planned.scenario.level === 'should';
   const verdict = isWarning ? 'warn' : observation.verdict;
-  const { id } = planned.scenario;
-  // All other observations need the whole run. Their scenario alone would have nothing to observe.
-  const command = Object.values(STATUS_SCENARIOS).includes(id)
-    ? commandFor(context, id)
-    : `${runCommand(context)} --seed ${context.seed}`;
+  // Most observations need the whole run. Their scenario alone would have nothing to observe.
+  const command = needsOthers ? `${runCommand(context)} --seed ${context.seed}` : commandFor(context, id);
   const reproduce = verdict === 'pass' ? null : { curl: null, command };
   return resultOf(planned, { ...observation, verdict, decidedBy: 'observation' }, { reproduce });
 }
@@ -169,9 +174,11 @@ function resultOf(
     delivery = null,
     outcome = 'seen',
     answered,
-  }: Pick<ScenarioResult, 'verdict' | 'observed' | 'reason'> & { readonly decidedBy: ResultDecidedBy } & Partial<
-      Pick<ScenarioResult, 'cause' | 'delivery' | 'outcome' | 'answered'>
-    >,
+    repeats = [],
+  }: Pick<ScenarioResult, 'verdict' | 'observed' | 'reason'> & {
+    readonly decidedBy: ResultDecidedBy;
+    readonly repeats?: readonly string[];
+  } & Partial<Pick<ScenarioResult, 'cause' | 'delivery' | 'outcome' | 'answered'>>,
   rest: Partial<
     Pick<ScenarioResult, 'expected' | 'expectedOutcomes' | 'durationMs' | 'reproduce' | 'exchanges' | 'effects'>
   > = {},
@@ -195,6 +202,7 @@ function resultOf(
     delivery,
     outcome,
     ...(answered !== undefined && { answered: { ...answered } }),
+    ...(repeats.length > 0 && { repeats: repeats.filter((one) => findScenario(one) !== undefined) }),
     ...explainMistake(planned.scenario),
     known: null,
     durationMs: 0,

@@ -89,6 +89,7 @@ const staysUp: ObservationScenario = {
         observed,
         outcome,
         reason: `the endpoint stopped answering because of ${culprits.join(', ')}`,
+        repeats: culprits,
       };
     }
     const lost = outages.find(({ recovered, looksDead }) => recovered === false && looksDead);
@@ -104,6 +105,7 @@ const staysUp: ObservationScenario = {
         observed,
         outcome,
         reason: `the endpoint went down and stayed down (${lost.sign}); in flight were: ${suspects}`,
+        repeats: lost.inFlight,
       };
     }
     return {

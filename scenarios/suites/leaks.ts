@@ -109,8 +109,9 @@ function searched(leaks: readonly Leak[], verdict: 'fail' | 'warn', finding: str
     const kinds = [...new Set(found.map(({ leak }) => leak))];
     const scenarios = [...new Set(found.map(({ scenario }) => scenario))];
     const more = scenarios.length > MAX_NAMED ? ` and ${scenarios.length - MAX_NAMED} more` : '';
-    const observed = `${kinds.join(', ')} in the answers to ${scenarios.slice(0, MAX_NAMED).join(', ')}${more}`;
-    return { verdict, observed, outcome: kinds.toSorted().join(', '), reason: `${finding}: ${observed}` };
+    const repeats = scenarios.slice(0, MAX_NAMED);
+    const observed = `${kinds.join(', ')} in the answers to ${repeats.join(', ')}${more}`;
+    return { verdict, observed, outcome: kinds.toSorted().join(', '), reason: `${finding}: ${observed}`, repeats };
   };
 }
 

@@ -102,10 +102,11 @@ const steady: ObservationScenario = {
     }
     const observed = describe(passing);
     const places = [...new Set(passing.map(({ scenario }) => scenario))];
-    const seen = `${places.slice(0, 5).join(', ')}${places.length > 5 ? ` and ${places.length - 5} more` : ''}`;
+    const repeats = places.slice(0, 5);
+    const seen = `${repeats.join(', ')}${places.length > 5 ? ` and ${places.length - 5} more` : ''}`;
     const [[outcome] = []] = frequenciesOf(passing.flatMap((one) => one.outcome ?? []));
     const reason = `intermittent ${observed}: a second attempt was accepted; seen in ${seen}`;
-    return { verdict: passing.length >= MIN_REPEATED ? 'fail' : 'warn', observed, outcome, reason };
+    return { verdict: passing.length >= MIN_REPEATED ? 'fail' : 'warn', observed, outcome, reason, repeats };
   },
   mistake: 'intermittent-failures',
 };

@@ -74,7 +74,9 @@ export function createFleetProgress(
     stream.write(`${layout.paragraph(lead, `${detailOf(partner)}${took}`).join('\n')}\n`);
   };
   const notes = [
-    ...(broken.length > 0 ? [`${broken.length} refused because of ${broken.length === 1 ? 'its file' : 'their files'}`] : []),
+    ...(broken.length > 0
+      ? [`${broken.length} refused because of ${broken.length === 1 ? 'its file' : 'their files'}`]
+      : []),
     ...(resumed > 0 ? [`${resumed} of them finished before`] : []),
   ];
   stream.write(`${[counted(total, 'partner'), ...notes].join(', ')}\n`);

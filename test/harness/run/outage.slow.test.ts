@@ -3,6 +3,9 @@ import { randomBytes } from 'node:crypto';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { stillFailing } from '../../../harness/cli/last-run.ts';
+import { failedAfter } from '../../../harness/mcp/run-answers.ts';
+import { renderHuman } from '../../../harness/report/index.ts';
 import type { RunEvent } from '../../../harness/report/result-document.ts';
 import { run } from '../../../harness/run/index.ts';
 import { CATALOGUE } from '../../../scenarios/index.ts';
@@ -145,6 +148,32 @@ describe('a receiver that one delivery stops for good', () => {
       verdict: 'inconclusive',
       fault: 'dies-and-stays-down',
     });
+  });
+});
+
+describe('the check that the receiver stays up', () => {
+  const STAYS_UP = 'delivery/stays-up';
+
+  it('is repeated together with the deliveries that were in flight', async () => {
+    const selection = { scenarios: [...MALFORMED, STAYS_UP] };
+    const { document, of } = await runAgainst(await fragileReceiver(onCulprit('stop-for-good')), 4, selection);
+    expect(of('fail').map(({ id }) => id)).toEqual([STAYS_UP]);
+    const repeated = stillFailing([], document);
+    expect(repeated).toEqual(expect.arrayContaining([CULPRIT, STAYS_UP]));
+    expect(failedAfter([], document)).toEqual(repeated);
+    const report = renderHuman(document, { columns: 100, color: false, unicode: true });
+    expect(report.split('To do')[1]).toContain(`--scenario ${CULPRIT}`);
+    const again = await runAgainst(await fragileReceiver(onCulprit('stop-for-good')), 4, { scenarios: repeated });
+    expect(again.document.verdict).not.toBe('conformant');
+    const fixed = await runAgainst(await fragileReceiver(onCulprit('none')), 4, { scenarios: repeated });
+    expect(fixed.of('pass').map(({ id }) => id)).toContain(STAYS_UP);
+  });
+
+  it.each([STAYS_UP, 'leaks/nowhere', 'valid/steady'])('%s has no verdict without other checks', async (id) => {
+    const { document } = await runAgainst(await fragileReceiver(onCulprit('none')), 4, { scenarios: [id] });
+    expect(document.results).toMatchObject([
+      { id, verdict: 'inconclusive', reason: expect.stringContaining('run all') },
+    ]);
   });
 });
 
