@@ -220,7 +220,8 @@ function diagnosisOf(
   const finding = own
     ? findingOf(fault.name, titleOf(fault), fault.mistake, fault.note)
     : findingOf(fault.mistake, asAnswered(MISTAKES[fault.mistake].title, shown), fault.mistake);
-  return { ...shownBy(finding, evidence, outcomes), alike: own ? [...alike] : [] };
+  // A mistake predicts no outcomes: only its evidence is counted.
+  return own ? { ...shownBy(finding, evidence, outcomes), alike: [...alike] } : shownBy(finding, evidence);
 }
 
 /** Whether this receiver gave every status that the mutant's title names. */

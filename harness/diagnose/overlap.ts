@@ -10,7 +10,7 @@ import { type Deviation, deviationOfMutant, goesWrongAs, isRed, type Outcomes } 
 /** A fault that explains some of the outcomes. */
 export interface ExplainingFault {
   readonly fault: DictionaryFault;
-  /** Whether no other fault explains the outcomes as well. Otherwise only their common mistake is certain. */
+  /** Whether no other fault explains the outcomes about as well. Otherwise only their common mistake is certain. */
   readonly isExact: boolean;
   /** The names of the faults that are declared equivalent to this one. */
   readonly alike: readonly string[];
@@ -81,9 +81,14 @@ export function explainByOverlap(
     const roots = close.filter(({ equivalentTo }) => !close.some(({ name }) => name === equivalentTo?.name));
     const first = roots[0] ?? best.fault;
     if (new Set(roots.map(({ mistake }) => mistake)).size > 1) continue;
+    // If another variant of the mistake fits better but explains less, the receiver may have a third variant.
+    const isContested = ranked.some(
+      ({ fault, gain, precision }) =>
+        fault.mistake === first.mistake && precision > best.precision && gain * 2 >= best.gain,
+    );
     found.push({
       fault: first,
-      isExact: roots.length === 1,
+      isExact: roots.length === 1 && !isContested,
       alike: close.filter(({ equivalentTo }) => equivalentTo?.name === first.name).map(({ name }) => name),
       evidence: best.hits,
       outcomes: best.size,

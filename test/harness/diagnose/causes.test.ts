@@ -1,5 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { MISTAKES } from '../../../contract/mistakes/index.ts';
 import type { diagnose } from '../../../harness/diagnose/index.ts';
+import { closeness } from '../../../harness/report/index.ts';
+import type { Diagnosis } from '../../../harness/report/result-document.ts';
 import { CATALOGUE } from '../../../scenarios/index.ts';
 import { BOTH, diagnosed, resultsWith } from './played.ts';
 
@@ -110,9 +113,35 @@ function stopped(outcomes: Readonly<Record<string, string>>, others: Readonly<Re
   return diagnosed({}, { results, outages: outages as unknown as Parameters<typeof diagnose>[0]['outages'] });
 }
 
+/**
+ * A Flask receiver that verifies json.dumps(request.get_json()) in ASCII, accepts a missing key and reads fields of
+ * whatever it parses.
+ */
+const FLASK = {
+  ...all(/^valid\/free-text-(?:unicode|emoji|invisible)$/, 'fail 401'),
+  ...all(/^raw-body\/(?:spaces|tabs|indent-[24]|python-separators|mixed-space|leading-(?:lf|space))$/, 'fail 401'),
+  ...all(/^raw-body\/(?:trailing-(?:crlf|lf|space|zero)|cr(?:lf)?-lines|negative-zero)$/, 'fail 401'),
+  ...all(/^raw-body\/(?:exponent(?:-plus|-400)?|long-decimal|escape-upper|escaped-(?:html|letter|slash))$/, 'fail 401'),
+  ...all(/^raw-body\/(?:raw-accent|raw-emoji|combining-accent|line-separator|delete-character)$/, 'fail 401'),
+  ...all(/^raw-body\/(?:keys-repeated|empty-array|split-characters)$/, 'fail 401'),
+  ...all(/^raw-body\/(?:byte-order-mark|charset-latin-1)$/, 'warn 401'),
+  ...all(/^raw-body\/mirror-(?:javascript|trimmed|escapes|byte-order-mark)$/, 'fail 200'),
+  ...all(/^raw-body\/mirror-(?:zero-byte|invalid-utf-8-twin|ignored-bytes)$/, 'warn 400'),
+  ...all(/^api-key\/(?:missing|empty|blank|in-.*)$/, 'fail 200'),
+  ...all(/^malformed\/(?:null|string|number|boolean|array|(?:id|type|data)-missing|data-null)$/, 'fail 500'),
+};
+
 const UNSIGNED = /^(?:signature\/(?:missing|unsigned-)|malformed\/unsigned-(?:json|null|binary|empty))/;
 
 describe('what a cause says', () => {
+  it('is the mistake, where the outcomes fit no variant of it well, and how many checks show it', async () => {
+    const found = await diagnosed(FLASK);
+    const body = found.find(({ mistake }) => mistake === 'reserialised-body');
+    expect(found.length).toBeGreaterThan(1);
+    expect(body).toMatchObject({ fault: 'reserialised-body', title: MISTAKES['reserialised-body'].title });
+    expect(closeness(body as Diagnosis)).toBe('reserialised-body, shown by 37 checks');
+  });
+
   it('is that the process ends, where it ended, and that 500 is answered, where it was', async () => {
     const [ended] = await stopped(all(UNSIGNED, 'fail closed'));
     expect(ended?.mistake).toBe('verification-ends-process');

@@ -145,6 +145,15 @@ describe('the overlap', () => {
     expect(explained({ [first]: 'fail 401' }, [...alike, other])).toEqual([]);
   });
 
+  it('is certain of the mistake alone where a variant with fewer outcomes fits better', () => {
+    const outcomes = { [first]: 'fail 401', [second]: 'fail 401', [third]: 'fail 401' };
+    const best = fault('best', { ...outcomes, 'raw-body/indent-4': 'fail 401' });
+    const found = (rival: Record<string, string>) => explained(outcomes, [best, fault('rival', rival)]);
+    const { [third]: _, ...two } = outcomes;
+    expect(found(two)).toMatchObject([{ fault: { name: 'best' }, isExact: false }]);
+    expect(found({ [first]: 'fail 401' })).toMatchObject([{ fault: { name: 'best' }, isExact: true }]);
+  });
+
   it('names the one to which the others are declared equivalent', () => {
     const equivalentTo = { name: 'b-original', reason: 'They do the same.' };
     const faults = [
