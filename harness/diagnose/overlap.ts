@@ -38,6 +38,8 @@ const MAX_FAULTS = 6;
  * Minimum precision. Below it, more outcomes contradict a fault than confirm it. Checks that were not run do neither.
  */
 const MIN_PRECISION = 0.5;
+/** A fault with at least this precision is named, whatever other variants of its mistake fit. */
+const FITS_WELL = 0.8;
 /** Warnings depend more on the framework and its style than on the fault. */
 const weightOf = ({ level }: Pick<Deviation, 'level'>) => (level === 'fail' ? 1 : 0.2);
 /** Scores whose ratio is at least this count as equal. */
@@ -82,10 +84,12 @@ export function explainByOverlap(
     const first = roots[0] ?? best.fault;
     if (new Set(roots.map(({ mistake }) => mistake)).size > 1) continue;
     // If another variant of the mistake fits better but explains less, the receiver may have a third variant.
-    const isContested = ranked.some(
-      ({ fault, gain, precision }) =>
-        fault.mistake === first.mistake && precision > best.precision && gain * 2 >= best.gain,
-    );
+    const isContested =
+      best.precision < FITS_WELL &&
+      ranked.some(
+        ({ fault, gain, precision }) =>
+          fault.mistake === first.mistake && precision > best.precision && gain * 2 >= best.gain,
+      );
     found.push({
       fault: first,
       isExact: roots.length === 1 && !isContested,

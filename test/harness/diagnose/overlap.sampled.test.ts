@@ -148,6 +148,7 @@ describe('the overlap', () => {
   it('is certain of the mistake alone where a variant with fewer outcomes fits better', () => {
     const outcomes = { [first]: 'fail 401', [second]: 'fail 401', [third]: 'fail 401' };
     const best = fault('best', { ...outcomes, 'raw-body/indent-4': 'fail 401' });
+    // 75 % of the outcomes of the best one are there.
     const found = (rival: Record<string, string>) => explained(outcomes, [best, fault('rival', rival)]);
     const { [third]: _, ...two } = outcomes;
     expect(found(two)).toMatchObject([{ fault: { name: 'best' }, isExact: false }]);

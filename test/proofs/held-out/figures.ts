@@ -70,9 +70,9 @@ written faults (\`test/proofs/held-out/\`). Seed ${seed} selects the style of ea
 counts as named under its own name, under that of a mutant with the same outcomes in the run, and under that of a
 declared equivalent.
 
-A report names the mutant that explains the outcomes best. If a larger share of the predictions of another mutant with
-the same mistake is confirmed, and it explains at least half as much, the report names only the mistake, with the number
-of checks that show it.
+A report names the mutant that explains the outcomes best. If less than 80 % of its predictions are confirmed, and a
+larger share of those of another mutant with the same mistake, which explains at least half as much, the report names
+only the mistake, with the number of checks that show it. Warnings count less than failures.
 
 | | |
 | --- | --- |
