@@ -204,10 +204,14 @@ export const MTLS_MISTAKES = mistakes({
     why: 'Any client can set a header, so the header replaces the certificate.',
     fix: {
       rule:
-        'Let the proxy overwrite the header on every request (nginx `proxy_set_header X-SSL-Client-Verify ' +
-        '$ssl_client_verify;` in every location; HAProxy `http-request del-header X-SSL -m beg` first), make the ' +
-        'application reachable only through the proxy, and ignore the header otherwise. A certificate that a client ' +
-        'can send in a header proves nothing, even if its chain is verified: certificates are public.',
+        'Read one header only in the application, and remove the code that accepts others. Let the proxy overwrite ' +
+        'this header on every request (nginx, in every location: `proxy_set_header X-SSL-Client-Verify ' +
+        '$ssl_client_verify;`; HAProxy: `http-request del-header X-SSL -m beg` first), and make the application ' +
+        'reachable only through the proxy. A certificate that a client can send in a header proves nothing, even if ' +
+        'its chain is verified: certificates are public.',
+      go:
+        'Reject unless `r.Header.Get("X-SSL-Client-Verify") == "SUCCESS"`, look at no other header, and listen on ' +
+        '`127.0.0.1` or a Unix socket.',
       express:
         'Read such a header only if `req.socket.remoteAddress` is the proxy, and never decide by `req.ip`, which ' +
         '"trust proxy" can take from another header.',

@@ -69,6 +69,13 @@ describe('the library of mistakes', () => {
   });
 });
 
+it('fixes a trusted header by reading one header alone, because an application that reads several stays open', () => {
+  const { fix } = MISTAKES['certificate-header-unprotected'];
+  const [, overwritten = ''] = /proxy_set_header (\S+)/.exec(fix.rule)!;
+  expect(fix.rule).toMatch(/^Read one header only in the application, and remove the code that accepts others\./);
+  expect(fix.go).toContain(`r.Header.Get("${overwritten}")`);
+});
+
 describe('a reference to a mistake', () => {
   it('adds one sentence at most, of at most 110 characters', () => {
     const notes = ROWS.flatMap(({ note }) => note ?? []);
