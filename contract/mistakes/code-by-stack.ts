@@ -192,3 +192,8 @@ export const TIME_OF_BOTH_TYPES = {
     'both fail.',
   dotnet: 'Write a JsonConverter that accepts a number as well as text (`DateTimeOffset.Parse`).',
 } as const;
+
+/** A hint for failures that depend on connections or on load, which Werkzeug's server causes by itself. */
+export const DEVELOPMENT_SERVER =
+  'If `flask run` or `app.run` serves the receiver, repeat the run with gunicorn or waitress: the failure may come ' +
+  'from the development server.';

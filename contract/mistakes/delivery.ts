@@ -1,4 +1,4 @@
-import { INSERTED_ONCE } from './code-by-stack.ts';
+import { DEVELOPMENT_SERVER, INSERTED_ONCE } from './code-by-stack.ts';
 import { ids, mistakes } from './mistake.ts';
 
 /** Mistakes with duplicates, order, load, concurrency, and state that is kept between deliveries. */
@@ -232,6 +232,7 @@ export const DELIVERY_MISTAKES = mistakes({
         'Accept all deliveries and work through a queue; limit the work, not the requests. Let requests wait for a ' +
         'database connection, and hold one only while you store.',
       node: 'Store and answer at once; limit the concurrency of the handlers.',
+      flask: DEVELOPMENT_SERVER,
     },
     severity: 'high',
     cwe: 410,
@@ -303,7 +304,9 @@ export const DELIVERY_MISTAKES = mistakes({
         'Do not store in SQLite, or set `OPTIONS: {"timeout": 20, "transaction_mode": "IMMEDIATE"}` for it. Before ' +
         'Django 5.1, which adds this mode, `update_or_create` reads first and fails at once: set the timeout, and ' +
         'use `filter().update()` and then `get_or_create`.',
-      flask: 'Do not store in SQLite, or pass `timeout=20` to `sqlite3.connect`: writers exclude each other.',
+      flask:
+        'Do not store in SQLite, or pass `timeout=20` to `sqlite3.connect`: writers exclude each other. ' +
+        DEVELOPMENT_SERVER,
       fastapi: 'Do not store in SQLite, or pass `timeout=20` to `sqlite3.connect`: writers exclude each other.',
       php: 'Do not store in SQLite, or execute `PRAGMA busy_timeout = 20000`: writers exclude each other.',
     },
@@ -343,6 +346,7 @@ export const DELIVERY_MISTAKES = mistakes({
       node:
         'Close the server on SIGTERM and complete the requests in progress; set `keepAliveTimeout` above the one ' +
         'of the proxy. Do not call `req.socket.destroy()` after the answer.',
+      flask: DEVELOPMENT_SERVER,
       go: 'Use `server.SetKeepAlivesEnabled(false)`, which sends `Connection: close`.',
     },
     severity: 'high',

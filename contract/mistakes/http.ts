@@ -1,4 +1,4 @@
-import { RAW_BYTES } from './code-by-stack.ts';
+import { DEVELOPMENT_SERVER, RAW_BYTES } from './code-by-stack.ts';
 import { REJECTED_KINDS, UNSIGNED } from './consequences.ts';
 import { ids, mistakes } from './mistake.ts';
 
@@ -274,6 +274,7 @@ export const HTTP_MISTAKES = mistakes({
         'for a while.',
       node: 'Call `req.resume()` when you answer early, and do not destroy the socket.',
       fastify: 'Check credentials in a hook after the body is parsed, or set Connection: close with the answer.',
+      flask: DEVELOPMENT_SERVER,
       go:
         'The server discards up to 256 kB by itself and closes the connection if there is more: read the body with ' +
         'a limit first.',

@@ -76,6 +76,19 @@ describe('the causes', () => {
     expect(`${found?.why} ${found?.fix}`).toMatch(/lock that the other delivery still holds|still holds a lock/);
   });
 
+  it.each([
+    ['fails intermittently', { ...all(/^valid\/steady$/, 'fail 503'), ...REFUSED }, true],
+    ['answers 429', { 'http/burst': 'warn 429' }, true],
+    ['accepts forgeries', FORGED, false],
+  ])(
+    'name the development server of Flask where it may be the reason: a receiver that %s',
+    async (_, outcomes, named) => {
+      const found = await diagnosed(outcomes, { stack: 'flask' });
+      expect(found.some(({ fix }) => fix.includes('the failure may come from the development server'))).toBe(named);
+      expect((await diagnosed(outcomes)).some(({ fix }) => fix.includes('development server'))).toBe(false);
+    },
+  );
+
   it('name the status that is wrong', async () => {
     const [main] = await diagnosed(all(/^signature\/(?:missing|empty|unsigned-sell|missing-as-text)$/, 'fail 400'));
     expect(main).toMatchObject({ mistake: 'wrong-refusal-status', title: expect.stringContaining('400') });
