@@ -226,11 +226,13 @@ describe('availability', () => {
       verdict: 'fail',
       observed: `1 outage: ${sign}`,
       reason: 'the endpoint stopped answering because of malformed/null',
+      repeats: ['malformed/null'],
     });
     expect(observe({ ...outage, culprit: null }, outage, { ...outage, culprit: 'malformed/empty' })).toEqual({
       verdict: 'fail',
       observed: `3 outages, the first: ${sign}`,
       reason: 'the endpoint stopped answering because of malformed/null, malformed/empty',
+      repeats: ['malformed/null', 'malformed/empty'],
     });
   });
 

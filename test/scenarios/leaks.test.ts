@@ -154,6 +154,7 @@ describe('observations of the run', () => {
       observed: 'signature, api-key in the answers to signature/missing, api-key/wrong',
       outcome: 'api-key, signature',
       reason: 'an answer contains credentials: signature, api-key in the answers to signature/missing, api-key/wrong',
+      repeats: ['signature/missing', 'api-key/wrong'],
     });
   });
 
@@ -171,6 +172,7 @@ describe('observations of the run', () => {
       observed: 'stack-trace in the answers to malformed/truncated',
       outcome: 'stack-trace',
       reason: 'an answer shows internals: stack-trace in the answers to malformed/truncated',
+      repeats: ['malformed/truncated'],
     });
   });
 
@@ -182,6 +184,7 @@ describe('observations of the run', () => {
       observed: 'database-message in the answers to delivery/twice',
       outcome: 'database-message',
       reason: 'an answer contains internal messages: database-message in the answers to delivery/twice',
+      repeats: ['delivery/twice'],
     });
     expect(observe('leaks/no-inner-messages', found('error-message', 'malformed/null')).verdict).toBe('warn');
     expect(observe('leaks/no-inner-messages', [])).toEqual(none);

@@ -133,6 +133,7 @@ describe('repeated valid deliveries', () => {
       reason:
         'intermittent 500, 7 times: a second attempt was accepted; ' +
         'seen in malformed/a, malformed/b, malformed/c, malformed/d, malformed/e and 1 more',
+      repeats: ['malformed/a', 'malformed/b', 'malformed/c', 'malformed/d', 'malformed/e'],
     });
     expect(observe(...failures.slice(0, 2)).verdict).toBe('warn');
   });
