@@ -325,7 +325,8 @@ export const DELIVERY_MISTAKES = mistakes({
         'its body is complete, and drop it without an answer.',
       node:
         'Handle the events `aborted` and `error` of the request, and continue only after `end`. Await every ' +
-        'promise of the handler.',
+        'promise of the handler, and catch the errors of work that goes on after the answer ' +
+        '(`void handle(event).catch(log)`): an unhandled rejection ends Node.',
     },
     severity: 'critical',
     cwe: 248,

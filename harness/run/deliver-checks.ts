@@ -131,6 +131,9 @@ export async function deliverChecks(
   const held: Trial[] = [];
   const onSettled = (trial: Trial) => {
     if (trial.restartFailed) return;
+    // A trial whose late work stopped the receiver is settled a second time.
+    const earlier = held.findIndex(({ planned }) => planned === trial.planned);
+    if (earlier !== -1) held.splice(earlier, 1);
     if (trial.effects !== undefined && hasExpectedAnswers(context, trial)) held.push(trial);
     else results.reportTrial(context, trial);
   };

@@ -73,10 +73,10 @@ export class Deliveries {
   }
 
   /** Repeats the trials for which a pass has no result. */
-  async #repeatTrials({ suspects, doubtful, unproven }: Pass, wasAlone: boolean): Promise<void> {
+  async #repeatTrials({ suspects, doubtful, unproven, recent }: Pass, wasAlone: boolean): Promise<void> {
     const { facts, pacing, signal } = this.#context;
     if (signal.aborted) return;
-    if (suspects.length > 0) await this.#resolveOutage(suspects, wasAlone);
+    if (suspects.length > 0) await this.#resolveOutage(suspects, wasAlone, recent);
     for (const trial of doubtful) {
       facts.recordStop(pacing.silenceStop());
       if (isOver(this.#context)) return;
@@ -100,8 +100,8 @@ export class Deliveries {
     return tryScenario(this.#context, this.#lanes.at(lane), trial.planned, null, true);
   }
 
-  async #resolveOutage(suspects: readonly Trial[], wasAlone: boolean): Promise<void> {
-    const resolved = await resolveOutage(this.#context, this.#lanes.at(0), suspects, wasAlone);
+  async #resolveOutage(suspects: readonly Trial[], wasAlone: boolean, recent: readonly Trial[] = []): Promise<void> {
+    const resolved = await resolveOutage(this.#context, this.#lanes.at(0), { suspects, wasAlone, recent });
     for (const trial of resolved) this.#report(trial);
   }
 

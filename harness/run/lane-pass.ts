@@ -32,7 +32,12 @@ export interface Pass {
   readonly unproven: readonly Trial[];
   /** Trials in flight when the receiver stopped answering. */
   readonly suspects: readonly Trial[];
+  /** Settled trials whose work may still have gone on then. */
+  readonly recent: readonly Trial[];
 }
+
+/** How long after its answer the work for a delivery may stop the receiver, in milliseconds. */
+export const LATE_WORK_MS = 1000;
 
 /** Start and end of a trial. */
 type Span = Pick<Trial, 'startMs' | 'endMs'>;
@@ -65,6 +70,8 @@ export class LanePass {
    * memory.
    */
   readonly #settled: Span[] = [];
+  /** The trials that settled last. */
+  #recent: Trial[] = [];
   readonly #suspects: Trial[] = [];
   readonly #ambiguous: Trial[] = [];
   readonly #unproven: Trial[] = [];
@@ -102,7 +109,9 @@ export class LanePass {
     }
     const doubtful = this.#findDoubtful();
     for (const trial of this.#ambiguous) if (!doubtful.includes(trial)) this.#handlers.onSettled(trial);
-    return { doubtful, unproven: this.#unproven, suspects: this.#suspects };
+    const outageMs = Math.min(...this.#suspects.map(({ startMs }) => startMs));
+    const recent = this.#recent.filter(({ endMs }) => endMs >= outageMs - LATE_WORK_MS);
+    return { doubtful, unproven: this.#unproven, suspects: this.#suspects, recent };
   }
 
   #startLanes(before: SentDelivery | null = null): void {
@@ -193,6 +202,7 @@ export class LanePass {
       this.#ambiguous.push(trial);
     } else {
       this.#settled.push({ startMs: trial.startMs, endMs: trial.endMs });
+      this.#recent = [...this.#recent.filter(({ endMs }) => endMs >= trial.endMs - 2 * LATE_WORK_MS), trial];
       this.#handlers.onSettled(trial);
     }
   }

@@ -5,11 +5,12 @@ import { isAccepted } from '../judge/index.ts';
 import type { RunContext } from './context.ts';
 import type { Stop } from './facts.ts';
 import type { Lane } from './lane.ts';
+import { LATE_WORK_MS } from './lane-pass.ts';
 import { failureGroupOf, OUTAGE_MS_EVERYWHERE } from './pace.ts';
 import { rateWindowMs } from './repetition.ts';
-import { type OutageSign, sendControl } from './send.ts';
+import { type OutageSign, outageAfter, sendControl } from './send.ts';
 import type { RateLimit } from './throttling.ts';
-import { otherAddressFor, recordRetry, type Trial, tryScenario } from './trial.ts';
+import { otherAddressFor, recordRetry, reusableControl, type Trial, tryScenario } from './trial.ts';
 
 /**
  * After an outage of at least this length, a delivery that was alone in flight is not repeated to confirm that it is
@@ -20,18 +21,28 @@ const LONG_OUTAGE_MS = 5000;
 /** Factor for the recovery time of a receiver that accepts connections but does not answer. It may be busy. */
 const PATIENCE_WITH_BUSY = 3;
 
+/** The trials that may be the cause of an outage. */
+interface Outage {
+  readonly suspects: readonly Trial[];
+  /** Whether the suspect was the only delivery in flight. */
+  readonly wasAlone: boolean;
+  /** Trials that settled shortly before. */
+  readonly recent: readonly Trial[];
+}
+
 /**
  * Resolves an outage. If the receiver comes back, each suspect is repeated alone, and the one that stops it again is
- * the cause. If it does not come back, a single suspect is the cause; if there are several, the cause stays unknown.
- * The run then stops.
+ * the cause. If none does, work that goes on after an answer may be the cause, so the suspects and the deliveries that
+ * were answered shortly before are repeated in ever smaller groups. If the receiver does not come back, a single
+ * suspect is the cause; if there are several, the cause stays unknown. The run then stops.
  *
- * @returns the final trial of every suspect; if the run is interrupted, only of those resolved before
+ * @returns the final trial of every suspect, and of a cause among the others; if the run is interrupted, only of those
+ * resolved before
  */
 export async function resolveOutage(
   context: RunContext,
   lane: Lane,
-  suspects: readonly Trial[],
-  wasAlone: boolean,
+  { suspects, wasAlone, recent }: Outage,
 ): Promise<readonly Trial[]> {
   const { facts, pacing, signal } = context;
   const startMs = Math.min(...suspects.map((suspect) => suspect.startMs));
@@ -62,14 +73,19 @@ export async function resolveOutage(
     facts.recordOutage({ inFlight, culprit, recovered: false, ...outage }, stopSince(inFlight, outage.sign));
     return single !== null && hasProbe(single) ? [killedBy(single, outage)] : suspects;
   }
-  if (wasAlone && single !== null && downMs >= LONG_OUTAGE_MS && hasProbe(single)) {
+  if (wasAlone && single !== null && recent.length === 0 && downMs >= LONG_OUTAGE_MS && hasProbe(single)) {
     recordCulprit(context, single, downMs);
     pacing.resumeConcurrency(wasSerial);
     facts.recordOutage({ inFlight, culprit: idOf(single), recovered: true, ...outage });
     return [killedBy(single, outage)];
   }
-  const { settled, culprit, stop, isInterrupted } = await repeatSuspects(context, lane, suspects);
-  if (isInterrupted) return settled;
+  const repeated = await repeatSuspects(context, lane, suspects);
+  if (repeated.isInterrupted) return repeated.settled;
+  const late =
+    repeated.culprit === null && repeated.stop === null && outage.outcome === 'closed'
+      ? await findLateCulprit(context, lane, [...recent, ...suspects.filter(hasProbe)])
+      : null;
+  const { settled, culprit, stop } = late === null ? repeated : withCulprit(repeated.settled, late);
   // An endpoint that leaves some deliveries unanswered looks like an outage if it does so twice in a row.
   if (culprit === null && pacing.pace.isUnreliable()) pacing.resumeConcurrency(wasSerial);
   else facts.recordOutage({ inFlight, culprit, recovered: stop === null, ...outage }, stop);
@@ -87,7 +103,12 @@ async function repeatSuspects(context: RunContext, lane: Lane, suspects: readonl
       continue;
     }
     recordRetry(context, suspect);
-    const again = await tryScenario(context, lane, suspect.planned, null, true);
+    let again = await tryScenario(context, lane, suspect.planned, null, true);
+    const isFirst = suspect === suspects[0];
+    // The work for the suspect before it may have gone on, and stopped the receiver.
+    if (!isFirst && again.outage?.outcome === 'closed' && (await waitForRecovery(context, lane, again.outage))) {
+      again = await tryScenario(context, lane, suspect.planned, null, true);
+    }
     if (context.signal.aborted) return { settled, culprit, stop, isInterrupted: true };
     if (again.outage === null || !hasProbe(again)) {
       settled.push(again);
@@ -101,6 +122,76 @@ async function repeatSuspects(context: RunContext, lane: Lane, suspects: readonl
     if (!isUp) stop = stopSince([culprit], again.outage.sign);
   }
   return { settled, culprit, stop, isInterrupted: false };
+}
+
+/** Maximum number of deliveries, the last ones, among which a delivery with late work is sought. */
+const MAX_LATE_SUSPECTS = 64;
+
+/**
+ * Finds a delivery that stops the receiver after its answer: sends groups of suspects and waits. Each group is half of
+ * the one before. Returns the trial with the sign of the outage; null if none stops the receiver, or not every time.
+ */
+async function findLateCulprit(
+  context: RunContext,
+  lane: Lane,
+  suspects: readonly Trial[],
+): Promise<{ readonly trial: Trial; readonly outage: OutageSign; readonly isUp: boolean } | null> {
+  let group = suspects.slice(-MAX_LATE_SUSPECTS);
+  let tried = await sendAndWatch(context, lane, group);
+  while (tried?.isUp === true && !context.signal.aborted) {
+    group = group.slice(0, tried.trials.length);
+    const [trial] = tried.trials;
+    if (group.length === 1 && trial !== undefined) {
+      context.emit({ type: 'notice', message: `${idOf(trial)} stops the receiver after its answer` });
+      recordCulprit(context, trial, tried.downMs);
+      return { trial, ...tried };
+    }
+    const half = Math.ceil(group.length / 2);
+    const first = await sendAndWatch(context, lane, group.slice(0, half));
+    tried = first ?? (await sendAndWatch(context, lane, group.slice(half)));
+    group = first === null ? group.slice(half) : group.slice(0, half);
+  }
+  return null;
+}
+
+/**
+ * Sends these checks one after another, until the receiver stops answering or the time for late work is over. Returns
+ * the trials until then, and whether the receiver came back; null if it did not stop.
+ */
+async function sendAndWatch(context: RunContext, lane: Lane, group: readonly Trial[]) {
+  const trials: Trial[] = [];
+  const stoppedBy = async (outage: OutageSign) => {
+    const startMs = performance.now();
+    const isUp = await waitForRecovery(context, lane, outage);
+    return { trials, outage, isUp, downMs: performance.now() - startMs };
+  };
+  for (const { planned } of group) {
+    const last = trials.at(-1);
+    const trial = await tryScenario(context, lane, planned, last === undefined ? null : reusableControl(last));
+    if (context.signal.aborted) return null;
+    trials.push(trial);
+    if (trial.outage !== null) return stoppedBy(trial.outage);
+  }
+  const untilMs = performance.now() + LATE_WORK_MS;
+  while (performance.now() < untilMs && !context.signal.aborted) {
+    await delay(MIN_POLL_MS);
+    const outage = outageAfter(await sendControl(context, lane, 'control after the answers', { fresh: true }));
+    if (outage?.outcome === 'closed') return stoppedBy(outage);
+  }
+  return null;
+}
+
+/** Replaces the trial of a suspect by the one that stopped the receiver, or adds it. */
+function withCulprit(
+  settled: readonly Trial[],
+  { trial, outage, isUp }: { readonly trial: Trial; readonly outage: OutageSign; readonly isUp: boolean },
+) {
+  const culprit = idOf(trial);
+  return {
+    settled: [...settled.filter((one) => idOf(one) !== culprit), killedBy(trial, outage)],
+    culprit,
+    stop: isUp ? null : stopSince([culprit], outage.sign),
+  };
 }
 
 /** Returns the ids of the suspects that may have reached the receiver, or of all suspects if none has. */

@@ -15,7 +15,7 @@ import { hmacOf, verifying } from '../../endpoints/verifying.ts';
 type Selection = NonNullable<Parameters<typeof run>[0]['selection']>;
 
 /** What a delivery does to the receiver: nothing, drop every connection, or stop it for a while or for good. */
-type Effect = 'none' | 'drop' | 'stop' | 'stop-for-good';
+type Effect = 'none' | 'drop' | 'stop' | 'stop-late' | 'stop-for-good';
 
 const SECRET = randomBytes(32).toString('base64');
 const valid = verifying((body) => hmacOf(SECRET, body).toString('base64'));
@@ -36,6 +36,8 @@ async function serveUntilTestEnds(listener: RequestListener): Promise<string> {
 
 /** Longer than a busy machine needs from the lost delivery to the two controls after it. */
 const DOWN_MS = 600;
+/** How long after its answer a delivery stops the receiver: other deliveries are answered meanwhile. */
+const LATE_MS = 150;
 
 /** Starts a valid receiver until the end of the test. `effectOf` sees the body of each correctly signed delivery. */
 async function fragileReceiver(effectOf: (body: Buffer) => Effect): Promise<string> {
@@ -56,7 +58,12 @@ async function fragileReceiver(effectOf: (body: Buffer) => Effect): Promise<stri
       const signed = request.headers['x-service-signature'] === hmacOf(SECRET, body).toString('base64');
       const effect = signed ? effectOf(body) : 'none';
       if (effect === 'none') return;
-      if (effect === 'drop') for (const socket of sockets) socket.resetAndDestroy();
+      const restart = () => {
+        down();
+        timer = setTimeout(() => void up(port), DOWN_MS);
+      };
+      if (effect === 'stop-late') setTimeout(restart, LATE_MS);
+      else if (effect === 'drop') for (const socket of sockets) socket.resetAndDestroy();
       else down();
       if (effect === 'stop') timer = setTimeout(() => void up(port), DOWN_MS);
     });
@@ -114,6 +121,17 @@ describe('a receiver that one delivery stops, and that restarts', () => {
     const [first] = document.diagnosis;
     expect([first?.fault, first?.why.includes(`after: ${CULPRIT}.`)]).toEqual(['dies-and-is-restarted', true]);
   });
+
+  it.each([[1], [4]])(
+    'fails that delivery, with %d in flight, if the receiver stops after its answer',
+    async (width) => {
+      const url = await fragileReceiver(onCulprit('stop-late'));
+      const { document, of } = await runAgainst(url, width, undefined, PATIENT);
+      expect(of('fail', 'warn').map(({ id, decidedBy }) => [id, decidedBy])).toEqual([[CULPRIT, 'receiver-stopped']]);
+      expect(of('inconclusive', 'harness-error')).toEqual([]);
+      expect(document.diagnosis[0]?.why).toContain(`after: ${CULPRIT}.`);
+    },
+  );
 
   it('reports the delivery during the run', async () => {
     const url = await fragileReceiver(onCulprit('stop'));
