@@ -1,6 +1,7 @@
 /** Explains names in reports that `explain` does not look up elsewhere, from the tables that the reports use. */
 
 import { STATUS_CODES } from 'node:http';
+import { ANSWER_REASONS, DELIVERY_REASONS } from '../../contract/delivery-reasons.ts';
 import { CHAIN_FAULTS } from '../../contract/index.ts';
 import { explainMistake } from '../../contract/mistakes/index.ts';
 import {
@@ -143,6 +144,14 @@ function knownTexts(): [name: string, text: NameText][] {
       { kind: 'a finding of the diagnosis', ...finding },
     ]),
     ...kind('what decided a verdict', { ...DECISIONS, ...RUN_DECISIONS }),
+    ...Object.entries({ ...DELIVERY_REASONS, ...ANSWER_REASONS }).map(([name, title]): [string, NameText] => [
+      name,
+      {
+        kind: 'what the proxy or the reference receiver prints about a delivery',
+        title,
+        fix: 'Their page shows, for each delivery, what was expected and what arrived.',
+      },
+    ]),
     ...kind('what an answer must not contain', LEAKS),
     ...kind('what a log must not contain', LOG_LEAKS),
     ...kind('a verdict of a check', VERDICT_TEXTS),

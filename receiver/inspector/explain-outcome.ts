@@ -1,6 +1,7 @@
 /**
  * Explains the outcome of a delivery: what was expected and what was received. The texts never contain a credential.
  */
+import { DELIVERY_REASONS, type DeliveryReason, isDeliveryReason } from '../../contract/delivery-reasons.ts';
 import { CONTENT_TYPE, headerValues, readNotification } from '../../contract/index.ts';
 import { headerShape } from '../../contract/signing/index.ts';
 import { acceptedInWords } from './forwarded.ts';
@@ -24,83 +25,70 @@ export interface HeaderNames {
   readonly apiKey: string;
 }
 
-type Explain = (delivery: RecordedDelivery, names: HeaderNames) => OutcomeExplanation;
+type Details = Omit<OutcomeExplanation, 'title'>;
+type Explain = (delivery: RecordedDelivery, names: HeaderNames) => Details;
 
 const SIGNATURE_SHAPE = 'the HMAC-SHA256 of the raw body in standard base64: 44 characters that end in "="';
 /** Maximum size, in bytes, of bodies that are searched for the position of a JSON error. */
 const SEARCH_UP_TO = 256 * 1024;
 
-const BY_REASON: Readonly<Record<string, Explain>> = {
+const BY_REASON: Readonly<Record<DeliveryReason, Explain>> = {
   'signature-missing': ({ headers }, { signature }) => ({
-    title: 'The delivery has no signature.',
     expected: `A header ${signature} with ${SIGNATURE_SHAPE}.`,
     received:
       headerValues(headers, signature).length > 0 ? `The header ${signature} is empty.` : similarHeader(headers),
     fix: 'Turn signing on for this endpoint at the sender, and compare the name of the header on both sides.',
   }),
   'signature-malformed': ({ headers }, { signature }) => ({
-    title: 'The value of the signature header is not a signature.',
     expected: `One header ${signature} with ${SIGNATURE_SHAPE}.`,
     received: signatureShape(headerValues(headers, signature)),
   }),
   'signature-mismatch': (_delivery, { signature }) => ({
-    title: 'The signature does not match these bytes and this secret.',
     expected: `In ${signature}, ${SIGNATURE_SHAPE}, with the configured secret as the key.`,
     received: 'A signature of the correct form, made over other bytes, with another secret, or in another way.',
   }),
   'api-key-missing': ({ headers }, { apiKey }) => ({
-    title: 'The delivery has no API key.',
     expected: `A header ${apiKey} with the API key.`,
     received: headerValues(headers, apiKey).length > 0 ? `The header ${apiKey} is empty.` : 'No such header.',
     fix: 'Turn the API key on for this endpoint at the sender, and compare the name of the header on both sides.',
   }),
   'api-key-malformed': ({ headers }, { apiKey }) => ({
-    title: 'The API key was sent more than once.',
     expected: `One header ${apiKey}.`,
     received: `The header ${apiKey} ${headerValues(headers, apiKey).length} times.`,
     fix: 'Check whether both the sender and a proxy set it.',
   }),
   'api-key-mismatch': (_delivery, { apiKey }) => ({
-    title: 'The API key is not the one configured here.',
     expected: `In ${apiKey}, the configured key, exactly: nothing before or after it, in the same letter case.`,
     received: 'A different value, which is not shown.',
     fix: 'Compare the settings on both sides. Was the key replaced on one side only?',
   }),
   'client-certificate-missing': () => ({
-    title: 'The sender presented no client certificate.',
     expected: 'A certificate from a CA that this receiver trusts.',
     fix: 'Configure the client certificate and key at the sender, and check that no proxy in between terminates TLS.',
   }),
   'client-certificate-untrusted': () => ({
-    title: 'The client certificate is not one that this receiver trusts.',
     expected: 'A certificate that is within its validity period, for client authentication, from a CA in --client-ca.',
   }),
   'client-certificate-not-allowed': () => ({
-    title: 'The client certificate is valid, but its name is not allowed.',
     expected: 'One of the names given with --allow-client.',
   }),
   'client-certificate-not-from-proxy': () => ({
-    title: 'The delivery did not come through the proxy that verifies client certificates.',
     expected: 'A connection from an address given with --proxy.',
   }),
   'not-found': ({ target }) => ({
-    title: 'The path is not the configured one.',
     expected: 'Exactly the path given with --path.',
     received: target.split('?')[0] ?? '',
   }),
-  'method-not-allowed': ({ method }) => ({ title: 'The method is not POST.', expected: 'POST', received: method }),
+  'method-not-allowed': ({ method }) => ({ expected: 'POST', received: method }),
   'body-too-large': ({ headers }) => ({
-    title: 'The body is larger than this receiver accepts.',
     expected: 'A body within the limit (--body-limit).',
     received: `Content-Length: ${headerValues(headers, 'content-length')[0] ?? 'none'}.`,
   }),
   'content-type-not-json': ({ headers }) => ({
-    title: 'The content type is not JSON.',
     expected: `Content-Type: ${CONTENT_TYPE}`,
     received: headerValues(headers, 'content-type')[0] ?? 'No Content-Type.',
   }),
   'content-encoding-not-supported': ({ headers }) => ({
-    title: 'The body is compressed.',
     expected: 'No Content-Encoding: the signature covers the bytes as they are.',
     received: `Content-Encoding: ${headerValues(headers, 'content-encoding')[0] ?? ''}`,
   }),
@@ -108,7 +96,6 @@ const BY_REASON: Readonly<Record<string, Explain>> = {
     const at = rawBody === undefined ? undefined : firstInvalidByte(rawBody);
     const byte = at === undefined ? undefined : rawBody?.[at]?.toString(16).padStart(2, '0');
     return {
-      title: 'The body is not UTF-8.',
       expected: 'UTF-8, as for all JSON.',
       received:
         at === undefined
@@ -117,37 +104,36 @@ const BY_REASON: Readonly<Record<string, Explain>> = {
     };
   },
   'body-not-json': ({ rawBody }) => ({
-    title: 'The body is not JSON.',
     ...(rawBody === undefined ? {} : brokenJson(rawBody)),
   }),
   'not-a-notification': ({ rawBody }) => ({
-    title: 'The body is JSON, but not a notification.',
     expected: 'The envelope (id, type, at, data), and in data the fields that identify the object and its state.',
     points: issuesOf(rawBody),
   }),
   'inbox-failed': explainNotStored,
   'sink-failed': explainNotStored,
   'internal-error': () => ({
-    title: 'This receiver failed. The delivery may be valid.',
     fix: 'See the error with "internal-error" in its log.',
   }),
   'connection-closed': () => ({
-    title: 'The sender closed the connection before it received the answer.',
     fix: 'Check whether its timeout is too short, and whether a proxy in between closed the connection.',
   }),
   'not-http': () => ({
-    title: 'The bytes are not an HTTP/1 request.',
     fix: 'Is the sender configured with https:// for this address? The proxy forwards plain HTTP.',
   }),
-  'body-not-kept': () => ({ title: 'The request was too large to be kept, so its signature was not checked here.' }),
+  'body-not-kept': () => ({}),
 };
 
-function explainNotStored({ reason }: RecordedDelivery): OutcomeExplanation {
+function explainNotStored({ reason }: RecordedDelivery): Details {
   return {
-    title: 'The notification could not be stored, so it was not accepted.',
     received: reason ?? '',
     fix: 'The delivery itself is valid. Fix the store; the sender will deliver again.',
   };
+}
+
+function explainReason(code: string, delivery: RecordedDelivery, names: HeaderNames): OutcomeExplanation | undefined {
+  if (!isDeliveryReason(code)) return undefined;
+  return { title: DELIVERY_REASONS[code], ...BY_REASON[code](delivery, names) };
 }
 
 export function explainOutcome(delivery: RecordedDelivery, names: HeaderNames): OutcomeExplanation {
@@ -158,15 +144,15 @@ export function explainOutcome(delivery: RecordedDelivery, names: HeaderNames): 
       : { title: 'Accepted: every check passed, and the notification was stored.' };
   }
   const { reasonCode = '', reasonDetail: received } = delivery;
-  const explain = Object.hasOwn(BY_REASON, reasonCode) ? BY_REASON[reasonCode] : undefined;
-  if (explain !== undefined) return { ...(received !== undefined && { received }), ...explain(delivery, names) };
+  const finding = explainReason(reasonCode, delivery, names);
+  if (finding !== undefined) return { ...(received !== undefined && { received }), ...finding };
   return { title: `Not accepted: ${delivery.reason ?? 'no reason was given'}.` };
 }
 
 /** Explains the answer of the other receiver, and then the faults of the delivery. */
 function explainForwarded(delivery: RecordedDelivery, names: HeaderNames): OutcomeExplanation {
   const { status, reasonCode = '', outcome, forwarded } = delivery;
-  const finding = Object.hasOwn(BY_REASON, reasonCode) ? BY_REASON[reasonCode]?.(delivery, names) : undefined;
+  const finding = explainReason(reasonCode, delivery, names);
   if (outcome === 'aborted') {
     if (finding !== undefined && reasonCode === 'connection-closed') {
       return { title: 'The connection was closed before the request was complete, and there was no answer.' };

@@ -21,6 +21,7 @@ export const MODULES: Readonly<Record<string, Module>> = {
       'api-documents.ts',
       'browser-requests.ts',
       'decoded-texts.ts',
+      'delivery-reasons.ts',
       'effects.ts',
       'find-secrets.ts',
       'hookproof-error.ts',

@@ -134,6 +134,13 @@ describe('explain knows every name', () => {
     expect(JSON.stringify(doctorSchema())).toContain('"dns"');
   });
 
+  it('that the proxy and the receiver print about deliveries, and where to look for the id of one', async () => {
+    const printed = ['signature-mismatch', 'api-key-missing', 'inbox-failed', 'accepted-although-invalid'];
+    expect(await unknownOf(printed)).toEqual([]);
+    const { code, stderr } = await hookproof(['explain', 'adb5fa-4']);
+    expect([code, stderr]).toEqual([2, expect.stringContaining('The page of the proxy')]);
+  });
+
   it('of signing mistakes, alone and together', async () => {
     expect(await unknownOf(SIGNING_MISTAKES.map(({ name }) => name))).toEqual([]);
     expect(await explanationOf('reserialised-json+hex', null)).toContain('Kind       several signing mistakes');

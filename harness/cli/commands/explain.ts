@@ -46,6 +46,11 @@ export async function explanationOf(id: string, stack: Stack | null, display = P
   // The entry of the fault is more specific than a finding with the same name.
   const known = [explain(id, display), mistake, fault ?? explainName(id)].filter((text) => text !== null);
   if (known.length > 0) return known.join('\n');
+  if (DELIVERY_ID.test(id)) {
+    throw new HookproofError('EXPLAIN_UNKNOWN', `"${id}" is the id of one delivery`, {
+      hint: `The page of the proxy or receiver that printed it explains it: open the page with #${id} after its URL.`,
+    });
+  }
   const { faults } = await loadDictionary();
   const names = [
     ...CATALOGUE.flatMap(({ name, scenarios }) => [name, ...scenarios.map((s) => s.id)]),
@@ -60,6 +65,9 @@ export async function explanationOf(id: string, stack: Stack | null, display = P
       '`--what error-codes` list the others.',
   });
 }
+
+/** Matches the ids of deliveries that the proxy and the inspector print. */
+const DELIVERY_ID = /^[0-9a-f]{6}-\d{1,9}$/;
 
 const PLAIN_TEXT: SentBytesOptions = { columns: 80, unicode: true };
 
