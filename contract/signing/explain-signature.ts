@@ -3,7 +3,7 @@ import { printedForm } from './body-mistakes.ts';
 import { findMistakes, foundTexts } from './find-mistakes.ts';
 import { HEADER_FINDINGS, headerShape } from './header-shape.ts';
 import type { MistakeText, SigningInput } from './mistake.ts';
-import { explainMistakes, type MistakeExplanation, mistakesNamed } from './mistakes.ts';
+import { explainMistakes, type MistakeExplanation, mistakesNamed, whoChangedBody } from './mistakes.ts';
 import { hmac, signingKey, toBase64 } from './sign.ts';
 
 export interface SignatureReport {
@@ -45,7 +45,7 @@ export function explainSignature(input: SigningInput & { readonly header: string
   const report = (matches: boolean, [first, ...others]: readonly MistakeText[]): SignatureReport => ({
     matches,
     header: shape.findings,
-    explanation: first === undefined ? null : explainMistakes([first, ...others]),
+    explanation: first === undefined ? null : explainReceived([first, ...others]),
     printed:
       form === undefined
         ? null
@@ -68,6 +68,14 @@ export function explainSignature(input: SigningInput & { readonly header: string
       : undefined;
     if (near !== undefined) return report(false, near);
   }
+}
+
+/** Explains a signature that a sender sent or that the reader computed. Only in the second case, the fix is theirs. */
+function explainReceived(mistakes: readonly [MistakeText, ...MistakeText[]]): MistakeExplanation {
+  const explanation = explainMistakes(mistakes);
+  const change = whoChangedBody(mistakes[0]);
+  if (change === null) return explanation;
+  return { ...explanation, fix: `If a sender sent it, ${change} If your code computed it: ${explanation.fix}` };
 }
 
 interface Comparison {

@@ -29,6 +29,7 @@ export {
   sentence,
   signBody,
   signMistakenly,
+  whoChangedBody,
 } from './mistakes.ts';
 export { PUBLISHED_SCHEMES, type PublishedScheme } from './published-schemes.ts';
 export { hmac, signatureOf } from './sign.ts';

@@ -84,6 +84,21 @@ export function explainMistakes([first, ...others]: readonly [MistakeText, ...Mi
   };
 }
 
+/** Matches signatures of the same body in another form. */
+const OTHER_FORMS: ReadonlySet<MistakeId> = new Set(['reserialised-body', 'decoded-body']);
+
+/**
+ * Returns who is at fault for a signature that arrived with the bytes; null unless it is valid for another form of the
+ * same body.
+ */
+export function whoChangedBody({ mistake }: MistakeText): string | null {
+  if (!OTHER_FORMS.has(mistake)) return null;
+  return (
+    'the sender signed that text, but other bytes arrived: the sender does not send what it signs, or something ' +
+    'between it and the receiver re-formats the body. The receiver is right to reject the delivery.'
+  );
+}
+
 /** Turns a clause into a sentence. */
 export function sentence(clause: string): string {
   return `${clause.charAt(0).toUpperCase()}${clause.slice(1)}${clause.endsWith('.') ? '' : '.'}`;

@@ -14,6 +14,7 @@ import {
   type SigningInput,
   sentence,
   signatureOf,
+  whoChangedBody,
 } from '../../contract/signing/index.ts';
 import type { RecordedDelivery } from './recorder.ts';
 
@@ -31,6 +32,8 @@ export interface SignatureFinding {
   readonly mistakes: readonly ShownMistake[];
   /** The bytes that were signed. Undefined when they are the received body or are not known. */
   readonly signed: Buffer | undefined;
+  /** The received value, if there is one and it may be shown. */
+  readonly shown?: string | undefined;
   /** Why the page does not show the received value. Undefined when it may be shown. */
   readonly withheld: string | undefined;
   /**
@@ -71,7 +74,8 @@ export async function findSignature(
   }
   const isNear = received.some((value) => signatures.some((signature) => containsPart(value, signature)));
   const withheld = isNear ? 'part of a correct one, so it is not shown' : undefined;
-  return { mistakes: mismatch?.mistakes ?? [], signed: mismatch?.signed, correct, withheld };
+  const shown = withheld === undefined && received.length === 1 ? received[0] : undefined;
+  return { mistakes: mismatch?.mistakes ?? [], signed: mismatch?.signed, correct, shown, withheld };
 }
 
 export interface MismatchInput {
@@ -122,7 +126,7 @@ export async function explainMismatch(input: MismatchInput): Promise<Mismatch | 
         mistakes: texts.map((text) => ({
           name: text.name,
           title: sentence(text.title),
-          fix: explainMistake(text).fix,
+          fix: sentence(whoChangedBody(text) ?? explainMistake(text).fix),
         })),
         signed: mistakes.body === undefined ? undefined : Buffer.from(signed),
         underTheSecret: mistakes.key === undefined && mistakes.algorithm === undefined,

@@ -28,8 +28,8 @@ export interface DeliveryView extends DeliverySummary {
    * The difference between the received body and the bytes that were signed. Absent when they are equal or not known.
    */
   readonly diff?: { readonly signed: ShownBody; readonly runs: readonly DiffRun[] };
-  /** True when the signature does not match and no known mistake explains it. */
-  readonly unexplained: boolean;
+  /** Set when the signature does not match and no known mistake explains it: a command that tries more. */
+  readonly verifyCommand?: string;
   readonly headers: readonly ShownHeader[];
   readonly body?: ShownBody;
   /** Why there is no body to show. */
@@ -80,7 +80,9 @@ export async function viewDelivery(
     remoteAddress: delivery.remoteAddress,
     explanation: explainOutcome(delivery, names),
     mistakes,
-    unexplained: reason === 'signature-mismatch' && mistakes.length === 0,
+    ...(reason === 'signature-mismatch' && mistakes.length === 0
+      ? { verifyCommand: verifyCommandFor(summary.id, signature.shown) }
+      : {}),
     headers: maskHeaders(delivery.headers, names, signature.withheld),
     rotation: rotationOf(delivery),
     ...(body === undefined ? { noBody: whyNoBody(delivery) } : {}),
@@ -96,6 +98,12 @@ export async function viewDelivery(
     ...(other && body && { diff: { signed: other.shown, runs: diffBytes(body.masked, other.masked) } }),
     ...(answer === undefined ? {} : { answer: await shownAnswer(answer, config, masker) }),
   };
+}
+
+/** Returns the command for the downloaded body. `HEADER` is to be set to a value that the page does not show. */
+function verifyCommandFor(id: string, shown: string | undefined): string {
+  const value = shown === undefined ? '"$HEADER"' : `'${shown.replaceAll("'", "'\\''")}'`;
+  return `hookproof verify delivery-${id}.bin --signature ${value} --secret-file secret.txt`;
 }
 
 /** Masks credentials in the answer as in the request, because a receiver can echo them. */

@@ -147,13 +147,13 @@ function facts(view, permalink) {
 }
 
 function whySection(view) {
-  const { explanation, mistakes, diff, unexplained, rotation, body } = view;
+  const { explanation, mistakes, diff, verifyCommand, rotation, body } = view;
   const { expected, received, fix, points = [] } = explanation;
   const said = [
     ...mistakes.map(({ title, fix: howToFix }) =>
       element('div', { class: 'mistake' }, element('strong', {}, title), element('p', {}, howToFix)),
     ),
-    unexplained && noMistake(view),
+    verifyCommand && noMistake(verifyCommand),
     (expected !== undefined || received !== undefined) &&
       element(
         'dl',
@@ -179,13 +179,13 @@ const MORE =
   'Usually the secret differs, or a proxy or gateway changed the body. With the downloaded body, this command tries ' +
   'more:';
 
-function noMistake(view) {
+function noMistake(command) {
   return element(
     'div',
     { class: 'mistake' },
     element('strong', {}, 'No known signing mistake produces this signature.'),
     element('p', {}, MORE),
-    dom.commandLine(`hookproof verify delivery-${view.id}.bin --signature "$HEADER" --secret-file secret.txt`),
+    dom.commandLine(command),
   );
 }
 

@@ -21,6 +21,18 @@ function secretWithAllCharacters(): string {
 }
 
 describe('explainSignature', () => {
+  it('says whose fault it is that a signature is valid for another form of the body', () => {
+    const secret = newSecret();
+    const spaced = Buffer.from('{ "id": "1" }');
+    const { explanation } = explainSignature({
+      body: spaced,
+      secret,
+      header: signBody(Buffer.from('{"id":"1"}'), secret),
+    });
+    expect(explanation?.fix).toMatch(/^If a sender sent it, the sender signed that text, but other bytes arrived/);
+    expect(explanation?.fix).toContain(explainMistake({ mistake: 'reserialised-body' }).fix);
+  });
+
   it.each([body, Buffer.from('{"a":1}')])(
     'reports that the correct signature matches, without an explanation',
     (signed) => {

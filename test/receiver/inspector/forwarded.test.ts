@@ -101,6 +101,8 @@ describe('a forwarded delivery', () => {
     const headers = { 'X-Service-Signature': sign(compact) };
     const { view, text } = await viewOf(await inspector(), exchange({ status: 401, body: pretty, headers }));
     expect(view.mistakes).toHaveLength(1);
+    expect(view.mistakes[0].fix).toMatch(/^The sender signed that text, but other bytes arrived: /);
+    expect(view.mistakes[0].fix).toContain('The receiver is right to reject');
     expect(view.diff.signed.size).toBe(compact.length);
     expect(text).not.toContain(sign(compact));
   });

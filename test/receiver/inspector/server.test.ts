@@ -269,9 +269,19 @@ describe('a credential', () => {
     const site = await inspectedForTest();
     const wrong = randomBytes(32).toString('base64');
     await site.deliver(JSON.stringify(buy()), { 'X-Service-Signature': wrong });
-    const { headers, unexplained } = JSON.parse(await firstDelivery(site));
+    const { headers, id, verifyCommand } = JSON.parse(await firstDelivery(site));
     expect(headers).toContainEqual({ name: 'X-Service-Signature', value: wrong });
-    expect(unexplained).toBe(true);
+    const command = `hookproof verify delivery-${id}.bin --signature '${wrong}' --secret-file secret.txt`;
+    expect(verifyCommand).toBe(command);
+  });
+
+  it('is quoted for a shell in the command that verifies it', async () => {
+    const site = await inspectedForTest();
+    await site.deliver(JSON.stringify(buy()), { 'X-Service-Signature': `${'A'.repeat(43)}='; id; '` });
+    const { headers, verifyCommand = '' } = JSON.parse(await firstDelivery(site));
+    const [shown] = headers.filter(({ name }: { name: string }) => name === 'X-Service-Signature');
+    expect(shown.value).toContain('; id; ');
+    if (verifyCommand !== '') expect(verifyCommand).toContain(`='\\''; id; '\\'''`);
   });
 });
 
