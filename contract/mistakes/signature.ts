@@ -463,6 +463,9 @@ export const SIGNATURE_MISTAKES = mistakes({
     fix: {
       rule: 'Let the HTTP server trim the value, or trim spaces and tabs where you read raw headers.',
       express: 'Read the header with `req.get("X-Service-Signature")`.',
+      flask:
+        'Use `request.headers.get("X-Service-Signature", "").strip(" \\t")`, or serve the app with gunicorn, which ' +
+        'trims the value: the development server (Werkzeug) does not.',
     },
     severity: 'low',
     cwe: 440,
@@ -666,7 +669,9 @@ export const SIGNATURE_MISTAKES = mistakes({
       rule:
         'Agree on a secret without whitespace and quotes at its ends, trim it once where it is read, and use only ' +
         "that value. Write secret files with `printf '%s'`.",
-      node: 'Write `readFileSync(path, "utf8").trim()`, and delete the second attempt.',
+      node:
+        'Write `readFileSync(path, "utf8").trim()`, and compute one HMAC with this value: delete the one with the ' +
+        'untrimmed text.',
     },
     severity: 'high',
     cwe: 138,

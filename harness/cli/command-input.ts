@@ -1,5 +1,6 @@
 /** Reads the input of commands: the configuration, credentials, and the bytes to work on. */
 import { HookproofError } from '../../contract/hookproof-error.ts';
+import { visible } from '../../contract/visible.ts';
 import {
   type ConfigFlags,
   type CredentialSource,
@@ -66,6 +67,16 @@ export async function requiredSecret(file: string | undefined): Promise<string> 
   throw new HookproofError('SECRET_MISSING', 'no HMAC secret was given', {
     hint: 'Set HOOKPROOF_SECRET, or give a file with `--secret-file`.',
   });
+}
+
+/** Reads the bytes of a body to sign. Prints advice about a line feed at the end, which is part of the body. */
+export async function readBodyToSign(file: string): Promise<Buffer> {
+  const body = await readInput(file);
+  if (body.at(-1) === 0x0a) {
+    const where = file === '-' ? 'standard input' : visible(file);
+    printAdvice([`${where}: the line feed at the end is part of the body, and is signed.`]);
+  }
+  return body;
 }
 
 /** Reads the bytes of a file, or of standard input for "-": at most 64 MiB. */

@@ -113,6 +113,11 @@ describe('init', () => {
   afterAll(() => rm(cwd, { recursive: true }));
   const content = (name: string) => readFile(join(cwd, name), 'utf8');
 
+  it('lists the stacks', async () => {
+    const { code, stdout } = await hookproof(['init', '--stack', 'list'], { cwd });
+    expect([code, stdout.split('\n')]).toEqual([0, expect.arrayContaining([expect.stringMatching(/^flask +Flask/)])]);
+  });
+
   it('writes a template that works, and prints the next steps', async () => {
     const { code, stdout } = await hookproof(['init'], { cwd });
     expect(code).toBe(0);

@@ -46,6 +46,15 @@ describe('sign', () => {
     );
   });
 
+  it('says that the line feed at the end of a file is signed, and so does trigger', async () => {
+    const note = 'the line feed at the end is part of the body, and is signed';
+    await writeFile(join(cwd, 'no-line-feed.json'), '{}');
+    const of = async (...args: string[]) => (await hookproof(args, { cwd, env })).stderr;
+    expect(await of('sign', 'body.json')).toContain(`body.json: ${note}`);
+    expect(await of('sign', 'no-line-feed.json')).toBe('');
+    expect(await of('trigger', '--body', 'body.json', 'http://127.0.0.1:9/', '--dry-run')).toContain(note);
+  });
+
   it('prints the header line that curl takes with --header-line', async () => {
     const line = async (...name: string[]) =>
       (await hookproof(['sign', 'body.json', '--header-line', ...name], { cwd, env })).stdout;

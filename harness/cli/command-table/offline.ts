@@ -123,7 +123,7 @@ function addFileCommands(program: Command, action: ActionMaker): void {
     .command('init')
     .argument('[file]', 'file to write (default: hookproof.yaml); with --stack, a folder (default: this one)')
     .description('write a commented hookproof.yaml, and a receiver to start from')
-    .option('--stack <name>', `write a receiver for this stack too: ${STACKS.join(', ')}`)
+    .option('--stack <name>', `write a receiver for this stack too (\`list\` lists them): ${STACKS.join(', ')}`)
     .option('--force', 'replace existing files')
     .action(action(async () => (await import('../commands/init.ts')).initCommand));
 

@@ -4,7 +4,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { HookproofError } from '../../../contract/hookproof-error.ts';
 import { readPackageFile } from '../../../contract/package-file.ts';
-import { effectsServerOf, filesOf, recipeOf, type Stack, titleOfStack } from '../../../contract/stacks.ts';
+import { effectsServerOf, filesOf, recipeOf, STACKS, type Stack, titleOfStack } from '../../../contract/stacks.ts';
 import { CONFIG_FILE, configTemplate, SCHEMA_FILE } from '../../config/index.ts';
 import { whyNotWritable } from '../../writable.ts';
 import { stackCalled } from '../did-you-mean.ts';
@@ -18,6 +18,11 @@ interface InitFlags {
 
 /** Runs `hookproof init`. `target` is the file to write; with `--stack`, a folder. */
 export async function initCommand(target: string | undefined, flags: InitFlags): Promise<number> {
+  if (flags.stack === 'list') {
+    const width = Math.max(...STACKS.map(({ length }) => length)) + 2;
+    for (const stack of STACKS) process.stdout.write(`${stack.padEnd(width)}${titleOfStack(stack).title}\n`);
+    return 0;
+  }
   const force = flags.force === true;
   const text =
     flags.stack === undefined

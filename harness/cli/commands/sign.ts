@@ -1,7 +1,7 @@
 /** `hookproof sign`: signs a body, offline. */
 import { DEFAULT_SIGNATURE_HEADER, HookproofError } from '../../../contract/index.ts';
 import { SIGNING_MISTAKES, signBody } from '../../../contract/signing/index.ts';
-import { readInput, requiredSecret } from '../command-input.ts';
+import { readBodyToSign, requiredSecret } from '../command-input.ts';
 import { didYouMean } from '../did-you-mean.ts';
 
 export async function signCommand(
@@ -26,7 +26,7 @@ export async function signCommand(
     });
   }
   const secret = await requiredSecret(flags.secretFile);
-  const signature = signBody(await readInput(file), secret, flags.as);
+  const signature = signBody(await readBodyToSign(file), secret, flags.as);
   const { headerLine } = flags;
   const name = headerLine === true ? DEFAULT_SIGNATURE_HEADER : headerLine;
   process.stdout.write(name === undefined ? `${signature}\n` : `${name}: ${signature}\n`);

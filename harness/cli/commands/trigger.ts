@@ -11,7 +11,7 @@ import { sampleOnTheWire } from '../../run/index.ts';
 import { createSender, notificationsFor, prepareBody, serialise, sign } from '../../sender/index.ts';
 import { pinEndpoint } from '../../transport/index.ts';
 import { describeAnswer } from '../answer-line.ts';
-import { commandConfig, readInput } from '../command-input.ts';
+import { commandConfig, readBodyToSign } from '../command-input.ts';
 import { namedSecrets } from '../conduct.ts';
 import { confirmSending } from '../confirm-sending.ts';
 import { didYouMean } from '../did-you-mean.ts';
@@ -74,7 +74,7 @@ function urlAlone(first: string | undefined, second: string | undefined): string
 }
 
 async function ownBody(file: string, assignments: readonly string[]): Promise<Outgoing> {
-  const bytes = await readInput(file);
+  const bytes = await readBodyToSign(file);
   const body = assignments.length === 0 ? bytes : withFields(bytes, assignments);
   return { label: `${file === '-' ? 'standard input' : visible(file)}, ${counted(body.length, 'byte')}`, body };
 }

@@ -22,7 +22,7 @@ import {
 import { counted, createRedactor } from '../../report/index.ts';
 import { pinEndpoint } from '../../transport/index.ts';
 import { describeAnswer } from '../answer-line.ts';
-import { commandConfig, readInput } from '../command-input.ts';
+import { commandConfig, readBodyToSign, readInput } from '../command-input.ts';
 import { namedSecrets } from '../conduct.ts';
 import { confirmSending } from '../confirm-sending.ts';
 import { withFields } from '../set-fields.ts';
@@ -61,7 +61,7 @@ export async function replayCommand(ids: readonly string[], flags: ReplayFlags):
   const deliveries = await Promise.all(
     wanted.map(async (id) => ({ id, raw: await readStored(folder, id, store === undefined) })),
   );
-  const replaced = body === undefined ? undefined : await readInput(body);
+  const replaced = body === undefined ? undefined : await (sign === true ? readBodyToSign : readInput)(body);
   // The captured request already contains the custom headers of hookproof.yaml, or omits them on purpose.
   const headers = given.header === undefined ? [] : (config.partner.headers ?? []);
   const signing = sign === true ? config.partner.signing : undefined;
