@@ -149,7 +149,7 @@ function knownTexts(): [name: string, text: NameText][] {
       {
         kind: 'what the proxy or the reference receiver prints about a delivery',
         title,
-        fix: 'Their page shows, for each delivery, what was expected and what arrived.',
+        fix: 'The inspector page shows, for each delivery, what was expected and what arrived.',
       },
     ]),
     ...kind('what an answer must not contain', LEAKS),
