@@ -156,9 +156,8 @@ const EXIT_OF = {
 const UNJUDGED: readonly PartnerOutcome[] = ['harness-error', 'not-run'];
 
 /**
- * Returns the exit code for all partners. With `harness`, it is 0 if every partner was judged, whatever the outcome, and
- * for a shard without a partner.
- * The signal handler sets the codes of an interruption (130, 143).
+ * Returns the exit code for all partners. With `harness`, it is 0 if every partner was judged, whatever the outcome,
+ * and for a shard without a partner. The signal handler sets the codes of an interruption (130, 143).
  */
 export function exitCodeOfFleet(
   { partners }: Pick<FleetDocument, 'partners'>,

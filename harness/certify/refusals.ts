@@ -185,11 +185,12 @@ function resultRefusals(document: ResultDocument): Refusal[] {
   const counts = `${amount(warned.length, 'warning')}, and --strict counts warnings as failures`;
   refuse('warned', warned, counts, 'Fix the warnings that the report explains, or certify without --strict.', 1);
   const open = scored.filter(({ verdict }) => verdict === 'inconclusive');
-  const reach =
-    'The report states the reason, for example unreachable, rate-limited or too slow. Fix it and certify again.';
   const [shared = '', ...others] = new Set(open.map(({ reason }) => reason));
-  const why = others.length === 0 && shared !== '' ? [shared.slice(0, 300)] : open.map(({ id }) => id);
-  refuse('not-judged', why, `${counted(open.length, 'scored check')} without a verdict`, reach, 3);
+  const isShared = others.length === 0 && shared !== '';
+  const stated = isShared ? '' : 'The report states the reasons, for example unreachable, rate-limited or too slow. ';
+  const why = isShared ? [shared.slice(0, 300)] : open.map(({ id }) => id);
+  const unjudged = `${counted(open.length, 'scored check')} without a verdict`;
+  refuse('not-judged', why, unjudged, `${stated}Remove the cause, and certify again.`, 3);
   const needs = document.profile === null ? [] : PROFILE_RULES[document.profile].needs;
   const off = needs.filter((feature) => !document.target.features.includes(feature));
   refuse('feature-off', off, `the profile ${document.profile} requires features that were off`, 'Configure them.', 2);

@@ -74,13 +74,18 @@ const DAY_MS = 86_400_000;
 /** Maximum number of days: the longest validity of a server certificate from a public CA, also used as our limit. */
 const MAX_DAYS = 398;
 
-/** Parses a number of days such as `90d` into milliseconds. Throws a {@link HookproofError} that names the flag. */
-export function daysOfFlag(flag: string, text: string): number {
+/**
+ * Parses a number of days such as `90d` into milliseconds, and with `hours` also `12h`. Throws a {@link HookproofError}
+ * that names the flag.
+ */
+export function daysOfFlag(flag: string, text: string, { hours = false } = {}): number {
   return ofFlag(flag, text, (given, problems) => {
-    const days = /^\d{1,3}d$/.test(text) ? Number.parseInt(text, 10) : Number.NaN;
-    if (days >= 1 && days <= MAX_DAYS) return days * DAY_MS;
-    const hint = `Write it with its unit, from 1d to ${MAX_DAYS}d: \`${flag} 14d\`.`;
-    problems.push(problemWith(given, `${shown(given)} is not a number of days`, hint));
+    const [, amount, unit] = /^(\d{1,4})([hd])$/.exec(text) ?? [];
+    const ms = Number(amount) * (unit === 'h' ? DAY_MS / 24 : DAY_MS);
+    if (ms > 0 && ms <= MAX_DAYS * DAY_MS && (unit === 'd' || hours)) return ms;
+    const [least, what] = hours ? ['1h', 'hours or days'] : ['1d', 'days'];
+    const hint = `Write it with its unit, from ${least} to ${MAX_DAYS}d: \`${flag} 14d\`.`;
+    problems.push(problemWith(given, `${shown(given)} is not a number of ${what}`, hint));
     return undefined;
   });
 }

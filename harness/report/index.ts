@@ -35,7 +35,14 @@ export type { Reporter } from './reporters.ts';
 export { eventSchema, resultSchema } from './result-document.ts';
 export { renderRound } from './round.ts';
 export { causesIn, gotOf } from './shown-causes.ts';
-export { certificateInWords, EVENT_SIGNS, STATE_SIGNS, trafficInWords } from './standing-wording.ts';
+export {
+  certificateInWords,
+  countsInWords,
+  EVENT_SIGNS,
+  STATE_SIGNS,
+  trafficInWords,
+  warnedInWords,
+} from './standing-wording.ts';
 export { describeBytes } from './visible.ts';
 export { caveats, closeness, headline, judgedLine, numbers } from './wording.ts';
 export {

@@ -1,5 +1,5 @@
 /** The signs and words for a partner's standing, which the terminal and the pages share. */
-import type { RegisterEvent } from '../register/record.ts';
+import type { RegisterEvent, RegisterRecord } from '../register/record.ts';
 import type { Standing, State } from '../register/standing.ts';
 import { counted } from './layout.ts';
 import type { Verdict } from './result-document.ts';
@@ -33,6 +33,18 @@ export const EVENT_SIGNS = {
 export function certificateInWords({ certificate }: Pick<Standing, 'certificate'>): string[] {
   if (certificate === null) return [];
   return [`${certificate.profile}, revision ${certificate.revision}, evidence level ${certificate.evidenceLevel}`];
+}
+
+/** Formats "2 in tls, 1 in http": the suites with checks of this verdict; empty if there are none. */
+export function countsInWords(suites: RegisterRecord['suites'], verdict: 'fail' | 'warn'): string {
+  const found = Object.entries(suites).filter(([, counts]) => counts[verdict] > 0);
+  return found.map(([suite, counts]) => `${counts[verdict]} in ${suite}`).join(', ');
+}
+
+/** Formats "with warnings: 2 in tls", from the run of the certificate; empty if it had none. */
+export function warnedInWords({ last }: Pick<Standing, 'last'>): string[] {
+  const warned = countsInWords(last.find(({ event }) => event === 'certified')?.suites ?? {}, 'warn');
+  return warned === '' ? [] : [`with warnings: ${warned}`];
 }
 
 /** Formats "5 of 6 partners may get traffic". */

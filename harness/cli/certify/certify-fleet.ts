@@ -13,6 +13,7 @@ import {
   type FleetPartner,
   namesDigest,
   runLimited,
+  shownUrl,
   totalsOf,
   withPrevious,
 } from '../../fleet.ts';
@@ -24,7 +25,7 @@ import { interruptible } from '../stop-signals.ts';
 import { flagName } from '../terminal.ts';
 import { brokenPartner, certifyPartner, notRun, refusedPartner } from './certify-partner.ts';
 import { finishedPartner, openFolder, outputFolder, previousOf, readFleet, writeFleet } from './fleet-folder.ts';
-import { createFleetProgress, exitOnOfFlag, printFleet } from './fleet-output.ts';
+import { createFleetProgress, exitOnOfFlag, printFleet, refusedInWords } from './fleet-output.ts';
 import { FleetRegister } from './fleet-register.ts';
 import { type FleetMember, hostOf, readPartners } from './partner-files.ts';
 import { type KeyFlags, signingKey } from './signing-key.ts';
@@ -137,7 +138,8 @@ export async function certifyFleet(
     await fleetRegister.close(whole());
   }
   const finished = whole();
-  printFleet(finished, folder, flags.json === true, exitOn);
+  const shown = flagsInShell({ register, outputDir: shared.outputDir });
+  printFleet(finished, folder, { json: flags.json, exitOn, place: shown, command });
   return interruption.exitCode() ?? exitCodeOfFleet(finished, exitOn);
 }
 
@@ -234,17 +236,19 @@ function partnersOfShard<T>(items: readonly T[], shard: { index: number; of: num
 }
 
 function printPlan({ broken, document, folder, limits, members }: Plan): void {
-  const { index, of } = document.shard ?? { index: 1, of: 1 };
+  const { partners, shard } = document;
+  const part = shard === null ? '' : ` of ${document.settings.partners} (shard ${shard.index} of ${shard.of})`;
+  const longest = Math.max(0, ...partners.map(({ name }) => name.length));
+  const longestUrl = Math.max(0, ...partners.map(({ url }) => url.length));
   const lines = members.map(
-    ({ name, config: { partner, run } }) => `  ${name}  ${new URL(partner.url).origin}  ${run.profile}`,
+    ({ name, config: { partner, run } }) =>
+      `  ${name.padEnd(longest)}  ${shownUrl(partner.url).padEnd(longestUrl)}  ${run.profile}`,
   );
-  const hosts = new Set(members.map(hostOf)).size;
+  const refused = broken.map(({ name, problems }) => `  ${name.padEnd(longest)}  refused: ${problems.join('\n    ')}`);
   process.stdout.write(
-    `${members.length} of ${counted(document.settings.partners, 'partner')} (shard ${index} of ${of}) on ` +
-      `${counted(hosts, 'host')}, ${limits.parallel} at a time, ${limits.perHost} per host; output folder ${folder}\n` +
-      `${lines.join('\n')}\n` +
-      broken.map(({ name, problems }) => `  ${name}  refused: ${problems.join('\n    ')}\n`).join('') +
-      'Nothing was sent.\n',
+    `${counted(partners.length, 'partner')}${part}${refusedInWords(broken.length)}: ${limits.parallel} at a time, ` +
+      `${limits.perHost} per host; output folder ${folder}\n` +
+      `${[...lines, ...refused].join('\n')}\nNothing was sent.\n`,
   );
 }
 

@@ -21,6 +21,7 @@ import { replaceFile, withinFolder } from '../../report/index.ts';
 import { whyNotWritable } from '../../writable.ts';
 import { writePartnersPage } from '../partners/partners-page.ts';
 import { appendRecords, readStandings, registerOf } from '../partners/register-input.ts';
+import { flagsInShell } from '../repeated-flags.ts';
 import { errorCode, printAdvice } from '../terminal.ts';
 import { writeNew } from './certify-files.ts';
 import { checkFinished, type Finished, OUTCOME, readFinished } from './finished-partner.ts';
@@ -78,7 +79,8 @@ export async function certifyMergeCommand(folders: readonly string[], flags: Mer
   for (const shard of given) await copyPartners(shard, folder, keys);
   await writeFleet(folder, document);
   await joinRegisters(given, folder, keys, flags.register);
-  printFleet(document, folder, flags.json === true, exitOn);
+  const place = flagsInShell({ register: flags.register, outputDir: flags.outputDir });
+  printFleet(document, folder, { json: flags.json, exitOn, place });
   return exitCodeOfFleet(document, exitOn);
 }
 

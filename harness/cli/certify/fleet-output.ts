@@ -73,13 +73,8 @@ export function createFleetProgress(
     const lead = `${layout.sign(sign)} ${layout.safe(partner.name)}  ${word}  `;
     stream.write(`${layout.paragraph(lead, `${detailOf(partner)}${took}`).join('\n')}\n`);
   };
-  const notes = [
-    ...(broken.length > 0
-      ? [`${broken.length} refused because of ${broken.length === 1 ? 'its file' : 'their files'}`]
-      : []),
-    ...(resumed > 0 ? [`${resumed} of them finished before`] : []),
-  ];
-  stream.write(`${[counted(total, 'partner'), ...notes].join(', ')}\n`);
+  const before = resumed > 0 ? `, ${resumed} of them finished before` : '';
+  stream.write(`${counted(total, 'partner')}${refusedInWords(broken.length)}${before}\n`);
   for (const partner of broken) line(partner, '');
 
   return {
@@ -98,8 +93,24 @@ export function createFleetProgress(
   };
 }
 
+interface PrintOptions {
+  readonly json?: boolean | undefined;
+  readonly exitOn?: ExitOn;
+  /** The flags that locate the register, for `hookproof partners`. */
+  readonly place?: string;
+  /** The command that certified the partners; absent after a merge. */
+  readonly command?: string;
+}
+
+/** Maximum number of partners in the command that certifies the others again. */
+const MAX_ONLY = 5;
+
 /** Prints the summary as text or JSON. */
-export function printFleet(document: FleetDocument, folder: string, json: boolean, exitOn?: ExitOn): void {
+export function printFleet(
+  document: FleetDocument,
+  folder: string,
+  { command, exitOn, json = false, place = '' }: PrintOptions,
+): void {
   const { partners, shard, totals } = document;
   const worse = partners.filter((partner) => changeOf(partner) === 'worse').map(({ name }) => name);
   if (json) {
@@ -120,6 +131,7 @@ export function printFleet(document: FleetDocument, folder: string, json: boolea
     return;
   }
   const layout = createLayout(displayOf(process.stdout));
+  const others = partners.filter(({ outcome }) => outcome !== 'certified' && outcome !== 'not-run');
   const all = totals.certified === partners.length && partners.length > 0;
   const lines = [
     ...layout.paragraph(
@@ -129,8 +141,17 @@ export function printFleet(document: FleetDocument, folder: string, json: boolea
     ...(worse.length > 0 ? layout.paragraph('  worse than before  ', worse.join(', ')) : []),
     ...(document.complete ? [] : ['  not complete: continue with `--resume`']),
     `  report  ${layout.safe(shownPath(join(folder, 'fleet.html')))}, with fleet.json and fleet.csv in the same folder`,
+    ...layout.command('  next    ', [`hookproof partners${place === '' ? '' : ` ${place}`}`]),
+    ...(command === undefined || others.length === 0
+      ? []
+      : layout.command('  again   ', [command, ...others.slice(0, MAX_ONLY).map(({ name }) => `--only ${name}`)])),
   ];
   process.stdout.write(`${lines.join('\n')}\n`);
+}
+
+/** Formats ", 2 refused because of their files"; empty for none. */
+export function refusedInWords(count: number): string {
+  return count === 0 ? '' : `, ${count} refused because of ${count === 1 ? 'its file' : 'their files'}`;
 }
 
 function detailOf({ certificate, counts, diagnosis, outcome, refusals, startedAt }: FleetPartner): string {

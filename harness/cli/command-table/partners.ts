@@ -65,8 +65,11 @@ export function addPartnerCommands(program: Command, action: ActionMaker): void 
   withRegister(program.command('partners').argument('[name]', 'partner: shows its history'))
     .description('list which partners may get traffic now, until when and on what evidence')
     .option('--key <file>', KEY, collect)
-    .option('--expiring <duration>', 'only partners whose certificate expires within this time, for example 14d')
-    .option('--changed [duration]', 'only partners whose state has changed within this time (default: 1d)')
+    .option('--expiring <duration>', 'only partners whose certificate expires within this time, for example 12h or 14d')
+    .option(
+      '--changed [duration]',
+      'only partners whose state has changed within this time, for example 12h (default: 1d)',
+    )
     .option('--at <time>', 'as of this time, for example 2027-01-31 (default: now)')
     .option('--json', 'print JSON')
     .addHelpText('after', PARTNERS_HELP)

@@ -76,6 +76,7 @@ export async function operateCommand(flags: OperateFlags): Promise<number> {
   const log = (line: string) => void process.stderr.write(`${new Date().toISOString()}  ${visible(line)}\n`);
   const interruption = interruptible('stopping: running partners are finished or returned to the queue');
   let workers = createWorkers();
+  const again = { partners, key, passphraseFile, allowPrivate, register, outputDir: flags.outputDir };
   const operation: Operation = {
     partners,
     flags: allowPrivate === undefined ? {} : { allowPrivate },
@@ -88,7 +89,7 @@ export async function operateCommand(flags: OperateFlags): Promise<number> {
     currentRevision: () => CURRENT_REVISION,
     log,
     workers: () => workers,
-    command: `hookproof certify ${flagsInShell({ partners, key, passphraseFile, allowPrivate, register, outputDir: flags.outputDir })}`,
+    command: `hookproof certify ${flagsInShell(again)}`,
   };
   try {
     log(`works on up to ${limits.concurrency} partners at the same time`);

@@ -14,7 +14,14 @@ import {
 import { outputLayout } from '../certify/output.ts';
 import { type KeyFlags, signingKey } from '../certify/signing-key.ts';
 import { writePartnersPage } from './partners-page.ts';
-import { appendRecords, publicKeys, type RegisterFlags, readStandings, registerOf } from './register-input.ts';
+import {
+  appendRecords,
+  publicKeys,
+  type RegisterFlags,
+  readStandings,
+  registerOf,
+  requireRegister,
+} from './register-input.ts';
 import { standingLines } from './standing-lines.ts';
 
 interface RevokeFlags extends RegisterFlags {
@@ -30,6 +37,7 @@ interface OverrideFlags extends RegisterFlags, KeyFlags {
 /** Revokes the certificate of a partner. Returns the exit code. */
 export async function revokeCommand(name: string, flags: RevokeFlags): Promise<number> {
   checkedReason(flags.reason);
+  requireRegister(flags);
   return decide(name, flags, await publicKeys(flags.key), (standing) => revocationOf(standing, flags.reason));
 }
 
@@ -37,9 +45,14 @@ export async function revokeCommand(name: string, flags: RevokeFlags): Promise<n
 export async function overrideCommand(name: string, flags: OverrideFlags): Promise<number> {
   const { reason, until } = flags;
   checkedReason(reason);
+  requireRegister(flags);
   const privateKey = await signingKey(flags);
   return decide(name, flags, [createPublicKey(privateKey)], (standing) =>
-    overrideOf(standing, { reason, privateKey, ms: until === undefined ? until : daysOfFlag('--until', until) }),
+    overrideOf(standing, {
+      reason,
+      privateKey,
+      ms: until === undefined ? until : daysOfFlag('--until', until, { hours: true }),
+    }),
   );
 }
 

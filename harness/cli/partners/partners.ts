@@ -12,6 +12,7 @@ import {
   readRecords,
   readStandings,
   registerOf,
+  requireRegister,
   standingsAt,
 } from './register-input.ts';
 import { historyLines, standingLines } from './standing-lines.ts';
@@ -24,6 +25,8 @@ export interface PartnersFlags extends RegisterFlags {
   readonly json?: boolean;
 }
 
+const HOURS = { hours: true };
+
 /**
  * Returns 0; with a name, 1 if the partner may get no traffic; with `--expiring` or `--changed`, 1 if a partner is
  * found.
@@ -35,12 +38,13 @@ export async function partnersCommand(name: string | undefined, flags: PartnersF
       hint: 'Ask one question at a time.',
     });
   }
+  requireRegister(flags);
   const keys = await publicKeys(flags.key);
   const register = await registerOf(flags);
   const now = timeOf(flags.at);
   try {
     if (changed !== undefined) {
-      const since = new Date(now.getTime() - daysOfFlag('--changed', changed === true ? '1d' : changed));
+      const since = new Date(now.getTime() - daysOfFlag('--changed', changed === true ? '1d' : changed, HOURS));
       const records = await readRecords(register);
       const found = changedSince(standingsAt(records, keys, now), standingsAt(records, keys, since));
       const listed = found.map(({ now: one, before }) => ({ ...one, before: before?.state ?? null }));
@@ -58,7 +62,7 @@ export async function partnersCommand(name: string | undefined, flags: PartnersF
       return found.mayGetTraffic ? 0 : 1;
     }
     if (expiring !== undefined) {
-      const found = expiringWithin(all, now, daysOfFlag('--expiring', expiring));
+      const found = expiringWithin(all, now, daysOfFlag('--expiring', expiring, HOURS));
       return answer(found, json, (layout) => [
         ...found.flatMap((one) => standingLines(one, layout)),
         `${counted(found.length, 'certificate')} ${found.length === 1 ? 'expires' : 'expire'} within ${expiring}`,

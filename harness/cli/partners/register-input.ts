@@ -2,6 +2,7 @@
 import type { KeyObject } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { HookproofError } from '../../../contract/hookproof-error.ts';
+import { visible } from '../../../contract/visible.ts';
 import { CURRENT_REVISION } from '../../certify/index.ts';
 import {
   isDatabase,
@@ -33,6 +34,19 @@ export interface RegisterFlags {
  */
 export function registerOf(flags: RegisterFlags): Promise<Register> {
   return openRegister(registerPlace(flags));
+}
+
+/**
+ * Throws `REGISTER_PLACE` if the folder of the register does not exist. For commands that read the register.
+ *
+ * @throws HookproofError REGISTER_PASSWORD_IN_ARGUMENT, REGISTER_PLACE
+ */
+export function requireRegister(flags: RegisterFlags): void {
+  const place = registerPlace(flags);
+  if (isDatabase(place) || existsSync(place)) return;
+  throw new HookproofError('REGISTER_PLACE', `there is no ${visible(place)} here`, {
+    hint: 'Change to the folder in which partners were certified, or name the register with `--register`.',
+  });
 }
 
 /**

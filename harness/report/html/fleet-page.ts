@@ -2,7 +2,7 @@
 import type { RegisterRecord } from '../../register/record.ts';
 import { byNeed, type Changed, endpointOf, judgedBy, type Standing, type State } from '../../register/standing.ts';
 import type { Verdict } from '../result-document.ts';
-import { certificateInWords, STATE_SIGNS, trafficInWords } from '../standing-wording.ts';
+import { certificateInWords, STATE_SIGNS, trafficInWords, warnedInWords } from '../standing-wording.ts';
 import { html, joined, type Markup } from './markup.ts';
 import { renderPage } from './page.ts';
 import { barOf, faceOf, shape, suiteAnchor, suiteTitle } from './verdict-shapes.ts';
@@ -120,7 +120,8 @@ function row(standing: Standing, suites: readonly string[], isChanged: boolean, 
   const cells = suites.map((suite) =>
     suiteCell(suite, judged?.suites[suite], isReported ? `${partner}/report.html#${suiteAnchor(suite)}` : null),
   );
-  return html`<tr data-o="${state}" data-c="${isChanged ? 'changed' : ''}" data-e="${until ?? '~'}">
+  return html`<tr data-o="${state}" data-c="${isChanged ? 'changed' : ''}" data-e="${until ?? '~'}"
+data-f="${wordsToFind(standing)}">
 <th scope="row"><b>${partner}</b><span>${endpointOf(standing) ?? ''}</span></th>
 <td class="o"><b class="v-${STATE_SIGNS[state]}">${shape(STATE_SIGNS[state])}${state}</b>${mark}
 <span>${why(standing)}</span>${warnings.map((text) => html`<span class="v-warn">${text}</span>`)}
@@ -128,10 +129,19 @@ function row(standing: Standing, suites: readonly string[], isChanged: boolean, 
 `;
 }
 
+/** Returns what Find matches in addition to the shown texts: the newest cause, and suites with failures or warnings. */
+function wordsToFind(standing: Standing): string {
+  const suites = Object.entries(judgedBy(standing)?.suites ?? {});
+  const found = suites.flatMap(([suite, { fail, warn }]) => (fail + warn > 0 ? [suite] : []));
+  return [standing.last.find(({ cause }) => cause !== null)?.cause?.fault ?? '', ...found].join(' ');
+}
+
 function why(standing: Standing): string {
   const { reason, since, until } = standing;
   const time = until === null ? since && `since ${since.slice(0, 10)}` : `until ${until.slice(0, 10)}`;
-  return [time, ...certificateInWords(standing), reason].filter((part) => part !== null).join('; ');
+  const because = reason === null ? null : `reason: ${reason}`;
+  const parts = [time, ...certificateInWords(standing), ...(until === null ? [] : warnedInWords(standing)), because];
+  return parts.filter((part) => part !== null).join('; ');
 }
 
 function linksTo(partner: string, files: readonly string[]): Markup[] {

@@ -9,7 +9,8 @@
   const change = document.getElementById('change');
   const sort = document.getElementById('sort');
   const found = document.getElementById('found');
-  const textOf = (row) => `${row.cells[0].textContent} ${row.cells[1].textContent}`.toLowerCase();
+  const textOf = (row) =>
+    `${row.cells[0].textContent} ${row.cells[1].textContent} ${row.getAttribute('data-f')}`.toLowerCase();
   const texts = new Map(rows.map((row) => [row, textOf(row)]));
   const order = new Map(rows.map((row, at) => [row, at]));
 

@@ -23,7 +23,7 @@ it('has a page with the evidence level, and a link from each failing suite to it
     viewWith([standingWith('acme', 'certified', 1), standingWith('bad', 'failing', 2)]),
   );
   expect(page).toContain(
-    '<span>until 2027-02-19; staging, revision 2; evidence level 1</span>'.replace('2; e', '2, e'),
+    '<span>until 2027-02-19; staging, revision 2, evidence level 1; with warnings: 2 in leaks</span>',
   );
   expect(page).toContain('1 of 2 partners may get traffic');
 });
@@ -38,6 +38,15 @@ it('links from each failing suite of a partner to the checks of this suite in it
   const links = [...page.matchAll(/data-w="([\w-]+)"><i><\/i><a href="bad\/report\.html#([\w-]+)">/g)];
   expect(links.length).toBeGreaterThan(5);
   for (const [, suite, anchor] of links) expect(report).toContain(`<h3 id="${anchor}">${suite} <span>`);
+});
+
+it('labels the reason, and has the words that Find matches: the newest cause, and the suites that failed', async () => {
+  const one = standingWith('bad', 'failing', 2);
+  const page = await renderFleetHtml(viewWith([one]));
+  expect(page).toContain(`<span>since 2026-11-21; reason: ${one.reason}</span>`);
+  const [, words = ''] = /data-f="([^"]*)"/.exec(page) ?? [];
+  const failed = Object.entries(one.last[0]!.suites).filter(([, { fail, warn }]) => fail + warn > 0);
+  expect(words.split(' ')).toEqual(['verifies-reserialised-json', ...failed.map(([suite]) => suite)]);
 });
 
 it('lists at most 2,000 partners, and says so', async () => {

@@ -203,6 +203,8 @@ describe.skipIf(lacks('chromium'))('the HTML report and the page of many partner
     expect(await page.locator('#fleet tbody b').first().textContent()).toBe('acme-1');
     await page.getByLabel('Find').fill('granite');
     expect(await rows()).toBe(5);
+    await page.getByLabel('Find').fill('verifies-reserialised-json');
+    expect(await rows()).toBe(failed);
 
     expect(complaints).toEqual([]);
 
