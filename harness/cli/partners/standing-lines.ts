@@ -79,7 +79,7 @@ function eventLines(record: RegisterRecord, layout: Layout): string[] {
   const text = [
     ...(cause === null || event === 'certified' ? [] : [cause.title]),
     ...(warned === '' ? [] : [`with warnings: ${cause === null ? '' : `${cause.title}: `}${warned}`]),
-    ...(reason === null || cause !== null ? [] : [reason]),
+    ...(reason === null || cause !== null ? [] : [reason.replace(/\.$/, '')]),
     ...(failed === '' ? [] : [`failed: ${failed}`]),
     ...(event === 'revoked' || event === 'override'
       ? []
