@@ -23,6 +23,8 @@ import {
 import { namedFindings } from '../diagnose/index.ts';
 import { DOCTOR_FINDINGS, DOCTOR_SECTIONS } from '../doctor/index.ts';
 import { DECISIONS } from '../judge/index.ts';
+import type { DRIFTS, EVENTS } from '../register/record.ts';
+import type { STATES } from '../register/standing.ts';
 import type { ANSWER_CLASSES, PARTIAL_REASONS, RUN_VERDICTS, STALE, VERDICTS } from '../report/result-document.ts';
 import { RUN_DECISIONS } from '../run/index.ts';
 import { explainErrorCode, TLS_ALERTS, transportErrorCodes } from '../transport/index.ts';
@@ -76,6 +78,35 @@ const STALE_TEXTS: Texts<typeof STALE> = {
   passes: 'the check passes, so its entry in the baseline is obsolete',
   'unknown-scenario': 'there is no check with the id of this entry',
   expired: 'the date of this entry has passed',
+};
+
+const STATE_TEXTS: Texts<typeof STATES> = {
+  certified: 'the newest certificate of the partner counts',
+  allowed: 'the certificate counts because an operator overrode a failure or a drift',
+  failing: 'the last certification failed, so no certificate counts',
+  drifted: 'a recheck found a change, so the certificate does not count until it is overridden or renewed',
+  revoked: 'an operator revoked the certificate',
+  expired: 'the certificate has expired',
+  uncertified: 'the partner has neither a certificate nor a failed certification',
+};
+
+const EVENT_TEXTS: Texts<typeof EVENTS> = {
+  certified: 'a certification issued a certificate',
+  failed: 'a certification found failures',
+  refused: 'a certification or a recheck was refused, for example because of its configuration',
+  inconclusive: 'a certification came to no verdict',
+  'harness-error': 'a certification ended with an internal error of hookproof',
+  unchanged: 'a recheck found no change',
+  drifted: 'a recheck found a change',
+  unreachable: 'a recheck could not reach the endpoint',
+  revoked: 'an operator revoked the certificate',
+  override: 'an operator overrode a failure or a drift',
+};
+
+const DRIFT_TEXTS: Texts<typeof DRIFTS> = {
+  'endpoint-key-changed': 'the endpoint has another key than when it was certified',
+  'not-publicly-trusted': 'the chain of the endpoint no longer ends at a public CA',
+  'canary-failed': 'a repeated check no longer passes',
 };
 
 /** Observations that are neither a status nor an alert. */
@@ -159,6 +190,9 @@ function knownTexts(): [name: string, text: NameText][] {
     ...kind('a class of answers', ANSWER_TEXTS),
     ...kind('why a run is partial', PARTIAL_TEXTS),
     ...kind('why an entry of a baseline is stale', STALE_TEXTS),
+    ...kind('a state of a partner', STATE_TEXTS),
+    ...kind('an event in the register', EVENT_TEXTS),
+    ...kind('a change that a recheck found', DRIFT_TEXTS),
     ...kind('what was observed', OUTCOME_TEXTS),
     ...kind('what a check expects', EXPECTED_TEXTS),
     ...kind('a certificate fault', CHAIN_FAULTS),

@@ -33,7 +33,7 @@ export const EVENTS = [
 export type RegisterEvent = (typeof EVENTS)[number];
 
 /** The changes that a recheck can find. */
-const DRIFTS = ['endpoint-key-changed', 'not-publicly-trusted', 'canary-failed'] as const;
+export const DRIFTS = ['endpoint-key-changed', 'not-publicly-trusted', 'canary-failed'] as const;
 
 const { name, url, suites, diagnosis } = fleetPartner.shape;
 const time = z.iso.datetime();

@@ -5,6 +5,8 @@ import { explanationOf } from '../../harness/cli/commands/explain.ts';
 import { knownNames } from '../../harness/cli/known-names.ts';
 import { loadDictionary } from '../../harness/diagnose/index.ts';
 import { doctorSchema, examine } from '../../harness/doctor/index.ts';
+import { DRIFTS, EVENTS } from '../../harness/register/record.ts';
+import { STATES } from '../../harness/register/standing.ts';
 import { createRedactor, resultSchema } from '../../harness/report/index.ts';
 import type { ResultDocument } from '../../harness/report/result-document.ts';
 import { run } from '../../harness/run/index.ts';
@@ -139,6 +141,16 @@ describe('explain knows every name', () => {
     expect(await unknownOf(printed)).toEqual([]);
     const { code, stderr } = await hookproof(['explain', 'adb5fa-4']);
     expect([code, stderr]).toEqual([2, expect.stringContaining('The page of the proxy')]);
+  });
+
+  it('in the register of partners', async () => {
+    expect(await unknownOf([...STATES, ...EVENTS, ...DRIFTS])).toEqual([]);
+    expect(await explanationOf('drifted', null)).toContain('Kind       a state of a partner\n');
+  });
+
+  it('except codes of errors, for which it says where they are described', async () => {
+    const hint = expect.stringContaining('the message before the code says what is wrong');
+    await expect(explanationOf('FLEET_INVALID', null)).rejects.toMatchObject({ code: 'EXPLAIN_UNKNOWN', hint });
   });
 
   it('of signing mistakes, alone and together', async () => {
