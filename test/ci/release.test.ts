@@ -151,6 +151,9 @@ describe.skipIf(lacks('bash'))('the steps of a release', () => {
     const files = ['hookproof.cjs', 'third-party-licences.txt', 'hookproof-linux-x64.gz', `hookproof-${version}.tgz`];
     for (const name of [...files, 'sbom.cdx.json'])
       expect(await readFile(join(clone, 'release/SHA256SUMS'), 'utf8')).toContain(`  ${name}\n`);
+    const packed = await command('tar', '-xzOf', `release/hookproof-${version}.tgz`, 'package/package.json');
+    expect(JSON.parse(packed.output).scripts).not.toHaveProperty('prepare');
+    expect(await git('diff', '--name-only', 'package.json')).toBe('');
 
     expect(await release('tag')).toEqual({ code: 0, output: '' });
     const inTag = await git('ls-tree', '-r', '--name-only', `v${version}`);
