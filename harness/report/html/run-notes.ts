@@ -55,8 +55,8 @@ export function stale({ baseline, target }: ResultDocument, anchors: Anchors): M
   );
   const count = counted(baseline.stale.length, 'entry', 'entries');
   return html`<section><h2>Stale entries in ${baseline.file} <span>${count}</span></h2>
-<p>Stale entries fail the run. This command removes or updates them:</p><ul class="reasons">${items}</ul>
-${script(updateCommandOf(baseline, target))}</section>`;
+<p>Stale entries fail the run. This command removes or updates them:</p>
+${script(updateCommandOf(baseline, target))}<ul class="reasons">${items}</ul></section>`;
 }
 
 /** Renders the failures and warnings that are in the baseline. */

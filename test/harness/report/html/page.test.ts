@@ -114,7 +114,7 @@ describe('the HTML report', () => {
   it('says that only the baseline fails the run, and keeps the name of its file', () => {
     const text = textOf(documentWith({ baseline: { ...staleWith(1), file: 'Known.yaml' } }));
     expect(text).toContain('Conformant, but Known.yaml is out of date (1 entry passes now)');
-    expect(text).toContain("hookproof baseline update Known.yaml 'http://127.0.0.1:8080/hooks'");
+    expect(text).toContain("update Known.yaml 'http://127.0.0.1:8080/hooks' raw-body/0 passes now.");
     expect(text).not.toContain('Nothing: every check that applies was run');
   });
 
