@@ -9,7 +9,7 @@ import { currentId, findScenario } from '../../scenarios/index.ts';
 import { readFile, utf8Text } from '../config/read-file.ts';
 import { type Redactor, redactDocument } from '../report/index.ts';
 import type { FullRun, ResultDocument } from '../report/result-document.ts';
-import { failsTheRun, idsToRepeat } from '../report/verdict.ts';
+import { failsTheRun, idsToRepeat, isComparable } from '../report/verdict.ts';
 import { stateFolder } from '../state-folder.ts';
 
 export interface LastRun {
@@ -64,12 +64,10 @@ export async function rememberRun(document: ResultDocument, url: string): Promis
 }
 
 /**
- * Stores a full run, to compare the next one with. If more checks have no verdict than have one, for example because
- * the receiver is down, the previous run is kept.
+ * Stores a full run, to compare the next one with. If it has too few verdicts, the previous run is kept.
  */
 export async function keepComparedRun(document: ResultDocument, url: string, redactor: Redactor): Promise<void> {
-  const { counts, partial } = document;
-  if (partial || counts.pass + counts.fail + counts.warn < counts.inconclusive + counts.harnessError) return;
+  if (!isComparable(document)) return;
   const results = document.results.map((result) => ({ ...result, why: '', fix: '', exchanges: [], reproduce: null }));
   await replace(pathFor(url, 'run'), redactDocument({ ...document, results }, redactor));
 }

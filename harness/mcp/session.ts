@@ -8,6 +8,7 @@ import { recordedFiles } from '../config/read-file.ts';
 import { type DoctorDocument, examine } from '../doctor/index.ts';
 import type { Redactor } from '../report/index.ts';
 import type { ResultDocument, RunListener } from '../report/result-document.ts';
+import { isComparable } from '../report/verdict.ts';
 import { type AddressPolicy, pinEndpoint } from '../transport/index.ts';
 import type { Row } from './look-ups.ts';
 import { failedAfter, type PastRun } from './run-answers.ts';
@@ -81,7 +82,7 @@ interface TestedEndpoint {
   /** The id and the request of the last run. */
   readonly id: string;
   readonly request: RunRequest;
-  /** The last full run; null if there is none. */
+  /** The last full run with enough verdicts; null if there is none. */
   readonly full: RememberedRun | null;
   /** The checks that failed when they last ran. */
   readonly failed: readonly string[];
@@ -264,7 +265,7 @@ export class Session {
       ...(document.partial && full !== null && { full }),
     };
     const { id, request, failed } = past;
-    this.#endpoints.set(url, { id, request, failed, full: document.partial ? full : past });
+    this.#endpoints.set(url, { id, request, failed, full: isComparable(document) ? past : full });
     this.#runs.push(past);
     if (this.#runs.length > MAX_RUNS) this.#runs.shift();
     return past;

@@ -105,3 +105,11 @@ export function exitCodeOf(document: Parameters<typeof decisionOf>[0]): Decision
 export function idsToRepeat(results: readonly Pick<ScenarioResult, 'id' | 'repeats'>[]): string[] {
   return [...new Set(results.flatMap(({ id, repeats = [] }) => [...repeats, id]))];
 }
+
+/**
+ * Whether later runs are compared with this one: it is a full run in which at least half of the checks have a verdict,
+ * which is not so if the receiver is down.
+ */
+export function isComparable({ counts, partial }: Pick<ResultDocument, 'counts' | 'partial'>): boolean {
+  return !partial && counts.pass + counts.fail + counts.warn >= counts.inconclusive + counts.harnessError;
+}
