@@ -6,12 +6,17 @@ import { visible } from '../../contract/visible.ts';
 import { type ConfigFlags, collectConfig, type LoadOptions, loadConfig, type ResolvedConfig } from '../config/index.ts';
 import { recordedFiles } from '../config/read-file.ts';
 import { type DoctorDocument, examine } from '../doctor/index.ts';
+import { requireCredentials } from '../partner.ts';
 import type { Redactor } from '../report/index.ts';
 import type { ResultDocument, RunListener } from '../report/result-document.ts';
 import { isComparable } from '../report/verdict.ts';
 import { type AddressPolicy, pinEndpoint } from '../transport/index.ts';
 import type { Row } from './look-ups.ts';
 import { failedAfter, type PastRun } from './run-answers.ts';
+
+const CREDENTIALS_HINT =
+  'Ask the user to set HOOKPROOF_SECRET or HOOKPROOF_API_KEY in the environment of this server. Give `open`: true ' +
+  'only if the endpoint is meant to accept unsigned deliveries.';
 
 /** The functions of the command line that the tools use. */
 export interface McpCommands {
@@ -237,7 +242,7 @@ export class Session {
   async #runChecks(request: RunRequest, { progress, signal }: CallOptions): Promise<PastRun> {
     const { concurrency, open, suites, scenarios, greps, url } = request;
     const loaded = await loadConfig(await this.#sourcesFor(url));
-    if (!open && !loaded.run.open) requireCredentials(loaded);
+    if (!open && !loaded.run.open) requireCredentials(loaded.partner, CREDENTIALS_HINT);
     const isSelection = suites.length + scenarios.length + greps.length > 0;
     const maxMs = loaded.run.maxMs ?? DEFAULT_MAX_MS;
     const run = {
@@ -296,13 +301,4 @@ export class Session {
 /** Returns the URL as an answer shows it. */
 export function shownUrl(url: string): string {
   return visible(maskUrl(url)).slice(0, 200);
-}
-
-function requireCredentials({ partner }: ResolvedConfig): void {
-  if (partner.signing !== undefined || partner.apiKey !== undefined || partner.tls?.clientCert !== undefined) return;
-  throw new HookproofError('MCP_NO_CREDENTIALS', 'no credentials are configured: a run would check no authentication', {
-    hint:
-      'Ask the user to set HOOKPROOF_SECRET or HOOKPROOF_API_KEY in the environment of this server. Give `open`: ' +
-      'true only if the endpoint is meant to accept unsigned deliveries.',
-  });
 }

@@ -309,7 +309,7 @@ describe('the configuration', () => {
   it('without credentials, nothing is run unless the endpoint is open', async () => {
     const server = await startedMcp();
     const given = { url: receiver.url, scenarios: ['valid/plain'] };
-    expect(codeOf(await server.call('run', given))).toBe('MCP_NO_CREDENTIALS');
+    expect(codeOf(await server.call('run', given))).toBe('NO_CREDENTIALS');
     expect(codeOf(await server.call('run', { ...given, open: true }))).toBe('no error');
     expect(codeOf(await server.call('verify', { body: '', signature: '' }))).toBe('SECRET_MISSING');
     const nowhere = await server.call('run', { open: true });
