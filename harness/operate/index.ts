@@ -1,4 +1,4 @@
-/** The operation of many partners: when each is run, the queue of the runs, and the notices that arise. */
+/** Operates many partners: the schedule of the runs, their queue, and the notices. */
 
 export { listWorkers, type WorkerRow } from './lease.ts';
 export { type DeliverNoticeOptions, deliverNotice, dueNotices, noticeJob, planNotices } from './notice-table.ts';

@@ -1,8 +1,9 @@
 /**
- * A worker's statement that it is alive: a row whose time, by the clock of the database, it renews every few seconds.
+ * The lease of a worker, which shows that it is alive: a row whose time, by the database's clock, the worker renews
+ * every few seconds.
  *
- * A worker that cannot renew it ends its jobs before others may take them over: 12 s after the last success it stops,
- * and 20 s after it the others believe that it has.
+ * A worker that cannot renew its lease ends its jobs before others may take them over: it stops 12 s after the last
+ * renewal, and the others take over after 20 s.
  */
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
@@ -21,7 +22,7 @@ export interface LeaseTimes {
   readonly dead: number;
 }
 const TIMES: LeaseTimes = { beat: 5000, abandon: 12_000, dead: 20_000 };
-/** A renewal that gets no answer is not repeated at once. */
+/** A failed renewal is repeated after the time between two renewals, divided by this number. */
 const RETRIES = 5;
 
 export const WORKER_TABLE = `
@@ -70,7 +71,7 @@ export class Lease {
     });
   }
 
-  /** `pool` has connections of its own and a time limit for statements, so that no job delays it. */
+  /** `pool` must have its own connections and a time limit for statements, so that no job delays the lease. */
   static async begin(pool: Pool, state: () => LeaseState, times = TIMES): Promise<Lease> {
     const lease = new Lease(pool, state, times);
     const began = performance.now();
@@ -108,10 +109,10 @@ export class Lease {
     const began = performance.now();
     const { queueWorkers, running } = this.#state();
     try {
-      // A process that was suspended must not renew what others have taken over.
+      // A process that was suspended must not renew a lease whose jobs others may have taken over.
       if (began - this.#renewedAt > this.#times.abandon) return this.#lose('it was suspended');
       const { rowCount } = await this.#pool.query(RENEW, [this.#id, queueWorkers, JSON.stringify(running)]);
-      if (rowCount === 0) return this.#lose('others have taken it for dead');
+      if (rowCount === 0) return this.#lose('other workers consider it dead');
       this.#renewed(began);
       await inTransaction(this.#pool, (client) => releaseDead(client, this.#times.dead));
       this.#next(this.#times.beat);

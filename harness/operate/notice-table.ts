@@ -14,12 +14,15 @@ FROM jsonb_to_recordset($1::jsonb) AS given
   (id uuid, partner text, kind text, subject text, recipient text, record uuid, at timestamptz, body jsonb)
 ON CONFLICT DO NOTHING`;
 
-/** Partners that something has happened to since a time. What is undecided changes no standing. */
+/** Partners with new records since a time. Only these events can change a standing. */
 const CHANGED = `
 SELECT DISTINCT partner FROM hookproof_register
 WHERE at > $1 AND event IN ('certified', 'failed', 'drifted', 'revoked', 'override')`;
 
-/** Partners that may get traffic by their row, and whose time is nearly over, without a notice that says so. */
+/**
+ * Partners that may get traffic according to their row, but whose permission ends soon or whose revision is superseded,
+ * and that have no notice about it.
+ */
 const OVERDUE = `
 SELECT partner, until FROM hookproof_standing AS standing
 WHERE state IN ('certified', 'allowed') AND (
@@ -31,7 +34,7 @@ WHERE state IN ('certified', 'allowed') AND (
       AND notice.kind = 'revision-superseded' AND notice.subject LIKE $2 || ' %')))`;
 
 export interface PlanNoticesOptions {
-  /** The trusted public keys of the operator: what nobody has signed causes no notice. */
+  /** The trusted public keys of the operator. A grant that none of them signed does not count. */
   readonly keys: readonly KeyObject[];
   /** When notices were last planned, or a little earlier: records since then are considered. */
   readonly since: Date;
@@ -40,8 +43,8 @@ export interface PlanNoticesOptions {
 }
 
 /**
- * Stores the notices that have arisen, from the records and the time, whoever has added the records. To plan again, or
- * in two processes, does no harm: each notice is stored once.
+ * Stores the notices that follow from the records and the time, regardless of which process added the records. Running
+ * this again, or in two processes, is harmless: each notice is stored once.
  */
 export async function planNotices(pool: Pool, { since, ...options }: PlanNoticesOptions): Promise<void> {
   const { at, currentRevision } = options;
@@ -136,8 +139,8 @@ const MAX_WAIT_MS = 4 * 3_600_000;
 const MAX_RETRY_AFTER_MS = 24 * 3_600_000;
 
 /**
- * Makes one attempt to send a notice that is still to be sent, and notes its result. After a failure, it is due again
- * later. Without a URL for its recipient it is not sent, and stays in the list.
+ * Makes one attempt to send a notice that has not been sent yet, and stores the result. After a failure, the notice is
+ * due again later. If no URL is configured for its recipient, it is not sent, and stays in the list.
  */
 export async function deliverNotice(pool: Pool, id: string, options: DeliverNoticeOptions): Promise<void> {
   const { destinationsOf, now = Date.now, random = Math.random, ...sending } = options;

@@ -1,11 +1,11 @@
-/** Which notices arise when the standing of a partner changes, or when time passes; and what they say. Pure. */
+/** Decides which notices to send when a partner's standing changes or time passes, and what they say. Pure. */
 import type { JsonObject } from '../../contract/index.ts';
 import { endpointOf, judgedBy, type RegisterRecord, type Standing } from '../register/index.ts';
 
 /**
- * - `failing`: a run has found failures, and the partner may get no traffic.
- * - `key-or-chain-changed`: a recheck has found another key or an untrusted chain.
- * - `worse`: the partner has lost its traffic for another reason, or the last run has found more than the one before.
+ * - `failing`: a run found failures, and the partner may not get traffic.
+ * - `key-or-chain-changed`: a recheck found another key or an untrusted chain.
+ * - `worse`: the partner lost its traffic for another reason, or its latest run found more than the one before.
  * - `expiring`: the certificate or the override ends within 14 days.
  * - `revision-superseded`: the certificate is for an older revision of the catalogue.
  */
@@ -21,7 +21,7 @@ export interface Notice {
   readonly kind: NoticeKind;
   /** What the notice is about: there is at most one for a partner, kind and subject. */
   readonly subject: string;
-  /** The id of the record that caused it; null when time did. */
+  /** The id of the record that caused it; null when only time has passed. */
   readonly record: string | null;
 }
 
@@ -39,8 +39,8 @@ const DAY_MS = 86_400_000;
 const EXPIRING_MS = 14 * DAY_MS;
 
 /**
- * Decides which notices arise. The same occasion always gives the same subjects, so that whoever stores them under
- * (partner, kind, subject) sends each once.
+ * Returns the notices to send. The same occasion always gives the same subjects, so a notice that is stored under
+ * (partner, kind, subject) is sent only once.
  */
 export function noticesFor(given: NoticeOccasion): Notice[] {
   const { before, record } = given;
@@ -63,7 +63,7 @@ export function noticesFor(given: NoticeOccasion): Notice[] {
   ];
 }
 
-/** A stored standing is older than its expiry. */
+/** Returns the standing at a later time. The certificate or override may have expired since the standing was stored. */
 function asOf(standing: Standing, at: Date): Standing {
   const { mayGetTraffic, until } = standing;
   if (!mayGetTraffic || until === null || until > at.toISOString()) return standing;
@@ -71,7 +71,7 @@ function asOf(standing: Standing, at: Date): Standing {
   return { ...standing, state: 'expired', mayGetTraffic: false, since: until, until: null, reason };
 }
 
-/** Which notice says that the partner may no longer get traffic, or has failed at first; null if nothing has ended. */
+/** Returns the kind of notice for a partner that may no longer get traffic, or that has just failed; otherwise null. */
 function endOf(before: Standing | null, after: Standing): NoticeKind | null {
   if (after.state === 'failing') return before?.state === 'failing' ? null : 'failing';
   if (after.mayGetTraffic || before?.mayGetTraffic !== true) return null;
@@ -80,7 +80,7 @@ function endOf(before: Standing | null, after: Standing): NoticeKind | null {
   return after.state === 'drifted' && isIdentity ? 'key-or-chain-changed' : 'worse';
 }
 
-/** Whether the last run has more failures than the one before it, or as many and more warnings. */
+/** Whether the last run has more failures than the one before it, or the same number and more warnings. */
 function findsMore(before: Standing | null, after: Standing): boolean {
   const [was, is] = [before && judgedBy(before), judgedBy(after)];
   if (!was || is === undefined || was.id === is.id) return false;
@@ -90,7 +90,7 @@ function findsMore(before: Standing | null, after: Standing): boolean {
   return more > 0 || (more === 0 && of(is, 'warn') > of(was, 'warn'));
 }
 
-/** A certificate for a few weeks, and an override, expire only in the second half of their time. */
+/** Whether the permission ends within 14 days. A short one counts as expiring only in the second half of its time. */
 function isExpiring({ after, at }: NoticeOccasion): boolean {
   const { since, until } = after;
   if (since === null || until === null) return false;
@@ -103,12 +103,12 @@ function isSuperseded({ after: { certificate, mayGetTraffic }, currentRevision }
 }
 
 /**
- * The `type` of a notice. It is not one of the types of the specification, and a receiver accepts any: ours stores it
- * as a notification of the kind UNKNOWN, and a handler reads `data`.
+ * The `type` of a notice. The specification does not define it, and receivers must accept unknown types: the reference
+ * receiver stores a notice as a notification of the kind UNKNOWN, and a handler reads `data`.
  */
 export const NOTICE_TYPE = 'HOOKPROOF_NOTICE';
 
-/** Returns the notification that a recipient gets. What the operator wrote for the history stays with the operator. */
+/** Returns the notification that a recipient gets. A reason that the operator wrote is omitted for the partner. */
 export function noticeBody(
   { kind, partner, record }: Notice,
   { id, at, recipient, standing }: { id: string; at: Date; recipient: Recipient; standing: Standing },

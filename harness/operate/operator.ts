@@ -1,6 +1,6 @@
 /**
- * A worker of `hookproof operate`. It holds a lease while it works, ends its jobs when it loses the lease, and begins
- * again when the database answers again.
+ * A worker of `hookproof operate`. It holds a lease while it works, ends its jobs when it loses the lease, and starts
+ * over when the database is available again.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Pool } from 'pg';
@@ -11,7 +11,7 @@ import { CERTIFICATE_TABLE } from './results.ts';
 
 const TABLES = [WORKER_TABLE, CERTIFICATE_TABLE];
 
-/** The task that plans, once a minute over all workers. */
+/** The planning task. One of the workers runs it each minute. */
 const PLAN = 'plan';
 const STOP_MS = 20_000;
 const RECONNECT_MS = 1000;
@@ -118,7 +118,7 @@ async function runSession(pool: Pool, options: OperatorOptions): Promise<void> {
     ]);
     const stopping = workers.stop();
     if (reason === '') await atMost(stopMs, stopping);
-    else log(`stops its ${running.size} jobs, and begins again: ${reason}`);
+    else log(`stops its ${running.size} jobs, and starts over: ${reason}`);
     ending.abort();
     kill();
     await atMost(STOP_MS, Promise.all([...running.values()].map(({ ended }) => ended)));
@@ -131,7 +131,7 @@ async function runSession(pool: Pool, options: OperatorOptions): Promise<void> {
   }
 }
 
-/** Waits until a promise settles, for a limited time. No timer is left that would delay the end of the process. */
+/** Waits until a promise settles, for a limited time. Leaves no timer that would delay the exit of the process. */
 async function atMost(ms: number, promise: Promise<unknown>): Promise<void> {
   const over = new AbortController();
   await Promise.race([promise, sleep(ms, undefined, { signal: over.signal })]).catch(() => {});

@@ -1,6 +1,6 @@
 /**
- * Which partners `hookproof operate` runs, and when. Pure: a slot depends on the name of the partner and the schedule,
- * never on when the planner happens to run, so that the same slot is planned once.
+ * Decides which partners `hookproof operate` runs, and when. Pure: a slot depends on the name of the partner and the
+ * schedule, never on when the planner happens to run, so that the same slot is planned once.
  */
 import { createHash } from 'node:crypto';
 import type { Schedule } from '../config/index.ts';
@@ -31,10 +31,10 @@ const DAY_MS = 86_400_000;
 const MINUTE_MS = 60_000;
 const MINUTES_A_DAY = 1440;
 
-/** What a partner whose certificate no longer counts needs before a new one: a run, or a decision of the operator. */
+/** Drifts after which the operator must decide. After any other drift, the partner is certified again. */
 const WAITS_FOR_OPERATOR: ReadonlySet<string | null> = new Set(['endpoint-key-changed', 'not-publicly-trusted']);
 
-/** Returns the slots that have come and have no record, at most one for each partner; none in the quiet hours. */
+/** Returns the slots that are due and have no record, at most one for each partner; none in the quiet hours. */
 export function dueSlots(
   partners: readonly PlannedPartner[],
   schedule: Schedule,
@@ -49,8 +49,8 @@ export function dueSlots(
 }
 
 /**
- * What to do with a partner at its next slot; null where only the operator may decide: after a revocation, and after
- * the endpoint has shown another key, which may be a man in the middle.
+ * Returns what to do with a partner at its next slot. Null if only the operator may decide: after a revocation, and
+ * after the endpoint presented another key or an untrusted chain, which may be from a man in the middle.
  */
 export function kindOf(
   { drift, revision, state, until }: Omit<PlannedPartner, 'lastDue' | 'partner'>,
@@ -64,13 +64,13 @@ export function kindOf(
   return isExpiring || (revision ?? 0) < (wanted ?? currentRevision) ? 'certify' : 'recheck';
 }
 
-/** Returns the last slot of a partner up to a time. The slots of all partners are spread over the hours of work. */
+/** Returns the last slot of a partner up to a time. The slots of all partners are spread over the active hours. */
 export function slotAt(partner: string, schedule: Schedule, now: Date): Date {
   const { everyMs } = schedule;
-  // Whole milliseconds: a slot is found again at the moment that it names.
+  // Whole milliseconds, so that at the time of a slot, that slot is returned.
   const offset = Math.floor(fractionOf(partner, 'slot') * everyMs);
   const newest = Math.floor((now.getTime() - offset) / everyMs);
-  // The quiet hours move a slot back by less than a day, so that one of these is the last.
+  // The quiet hours delay a slot by less than a day, so one of these is the last.
   const earlier = 1 + Math.ceil(DAY_MS / everyMs);
   for (let at = newest; at > newest - earlier; at--) {
     const due = outsideQuiet(partner, schedule, new Date(at * everyMs + offset));
@@ -79,7 +79,7 @@ export function slotAt(partner: string, schedule: Schedule, now: Date): Date {
   return outsideQuiet(partner, schedule, new Date((newest - earlier) * everyMs + offset));
 }
 
-/** Moves a time in the quiet hours behind them, to a moment of the following hours of work. */
+/** Moves a time in the quiet hours to a time in the active hours that follow. */
 function outsideQuiet(partner: string, schedule: Schedule, time: Date): Date {
   const end = quietUntil(schedule, time);
   if (end === null || schedule.quiet === null) return time;
@@ -97,7 +97,7 @@ export function quietUntil({ quiet, timeZone }: Schedule, time: Date): Date | nu
   const length = (quiet.to - quiet.from + MINUTES_A_DAY) % MINUTES_A_DAY;
   if (since >= length) return null;
   const end = new Date(Math.floor(time.getTime() / MINUTE_MS) * MINUTE_MS + (length - since) * MINUTE_MS);
-  // Where the clocks change in between, the end is an hour off.
+  // If the clocks change in between, the end is off by an hour.
   const off = (minutesOfDay(timeZone, end) - quiet.to + MINUTES_A_DAY) % MINUTES_A_DAY;
   return new Date(end.getTime() - (off > MINUTES_A_DAY / 2 ? off - MINUTES_A_DAY : off) * MINUTE_MS);
 }
@@ -121,8 +121,8 @@ function fractionOf(partner: string, purpose: string): number {
 }
 
 /**
- * The name of the queue in which a partner waits. A queue is worked on by one worker at a time, so that a host has as
- * many queues as partners may be run on it at the same time.
+ * Returns the name of the queue in which a partner waits. The jobs of a queue run one at a time, so a host has as many
+ * queues as partners that may run on it concurrently.
  */
 export function queueOf(partner: string, host: string, perHost: number): string {
   return `${host} ${Math.floor(fractionOf(partner, 'queue') * perHost)}`;

@@ -1,8 +1,8 @@
 /**
  * The queue in PostgreSQL. This is the only module that knows the engine, graphile-worker, and its schema.
  *
- * A job is identified by its key. What is in the queue under a key is not added again, also not after it has failed for
- * good. Jobs of one `queue` run one after the other, over all workers.
+ * A job is identified by its key. A job whose key is in the queue is not added again, even after it has failed for
+ * good. Jobs of one `queue` run one at a time, across all workers.
  */
 import { EventEmitter } from 'node:events';
 import type { Task as EngineTask } from 'graphile-worker';
@@ -10,11 +10,11 @@ import type { Pool, PoolClient } from 'pg';
 import { loadOptional } from '../../contract/optional-package.ts';
 
 const SCHEMA = 'hookproof_queue';
-/** How often a job is started when nothing is wrong with it but that its workers are killed. */
+/** Maximum number of starts of a job that never throws, but whose workers are killed. */
 const MAX_STARTS = 25;
-/** How often a job that throws is started. The engine waits 3, 7, 20 and 55 s in between. */
+/** Maximum number of starts of a job that throws. The engine waits 3, 7, 20 and 55 s in between. */
 const MAX_ERRORS = 5;
-/** A job is announced, so that polling is for those that have waited for a time or for their queue. */
+/** Polling interval. New jobs are announced, so polling only finds jobs that waited for their time or their queue. */
 const POLL_MS = 1000;
 const MINUTE_MS = 60_000;
 
@@ -31,7 +31,7 @@ export interface Job {
   readonly task: string;
   readonly key: string | null;
   readonly queue: string | null;
-  /** How often the job has been started, including this time. */
+  /** Number of times that the job has been started, including this time. */
   readonly attempts: number;
   /** The id of the worker that runs the job. */
   readonly worker: string;
@@ -51,7 +51,7 @@ export interface DeadLetter {
 export interface QueueCounts {
   readonly running: number;
   readonly waiting: number;
-  /** Jobs that wait for their time. */
+  /** Jobs that are scheduled for later. */
   readonly later: number;
   readonly dead: number;
 }
@@ -73,8 +73,8 @@ SELECT count(${SCHEMA}.add_job(task, payload => payload, queue_name => queue, ru
 FROM json_to_recordset($1) AS job (task text, key text, payload json, queue text, "runAt" timestamptz)`;
 
 /**
- * One job for the next minute, whoever asks and how often. A job that waits keeps its time, one that runs gets a
- * successor, and one that has failed begins again.
+ * Adds one job for the next minute, no matter how many workers ask for it. A waiting job keeps its time, a running job
+ * gets a successor, and a failed job is scheduled again.
  */
 const NEXT_MINUTE = `
 SELECT FROM ${SCHEMA}.add_job($1, queue_name => $1, run_at => date_trunc('minute', now()) + interval '1 minute',
@@ -88,10 +88,12 @@ export async function migrateQueue(pool: Pool): Promise<void> {
   await runMigrations({ pgPool: pool, schema: SCHEMA, logger: new Logger(() => () => {}) });
 }
 
-/** Adds jobs, unless their keys are in the queue. With the client of a transaction, they are added with the rest. */
+/**
+ * Adds jobs, unless their keys are in the queue. With the client of a transaction, they are part of the transaction.
+ */
 export async function addJobs(client: Pool | PoolClient, jobs: readonly NewJob[]): Promise<void> {
   if (jobs.length === 0) return;
-  // What is there is left out, because the engine would write its row again.
+  // Known keys are left out, because the engine would write their rows again.
   const select = `SELECT key FROM ${SCHEMA}._private_jobs WHERE key = ANY ($1)`;
   const { rows } = await client.query<{ key: string }>(select, [jobs.map(({ key }) => key)]);
   const known = new Set(rows.map(({ key }) => key));
@@ -107,8 +109,8 @@ export async function replaceJob(client: Pool | PoolClient, job: NewJob): Promis
 /**
  * Starts workers. `everyMinute` names the task that one of all workers runs at the beginning of each minute.
  *
- * The engine could do that itself, but an error of the database at that moment would then end the process: it leaves
- * the promise of its crontab without a handler.
+ * The engine could do that itself, but a database error at that moment would then end the process, because the engine
+ * does not handle the rejection of its crontab.
  */
 export async function startWorkers(
   pool: Pool,
@@ -138,7 +140,7 @@ export async function startWorkers(
     },
   ]);
   const workers = runTaskList(options, Object.fromEntries(list), pool);
-  // While the database is away, nothing is added. The next minute tries again.
+  // While the database is unavailable, nothing is added. The next minute tries again.
   const addNext = () => void pool.query(NEXT_MINUTE, [everyMinute]).catch(() => {});
   addNext();
   const timer = setInterval(addNext, MINUTE_MS);
@@ -172,7 +174,7 @@ export async function giveBack(client: PoolClient, { attempts, id, worker }: Job
   await client.query(`SELECT ${SCHEMA}.reschedule_jobs($1, run_at => now(), attempts => $2)`, [[id], attempts - 1]);
 }
 
-/** Notes that the task of a job has thrown: after the first time, it is started only a few times more. */
+/** Records that the task of a job has thrown. After the first time, the job is started only a few more times. */
 export async function noteError(pool: Pool, { id, worker }: Job): Promise<void> {
   const update = `
 UPDATE ${SCHEMA}._private_jobs SET max_attempts = least(max_attempts, attempts + $3) WHERE id = $1 AND locked_by = $2`;
@@ -180,8 +182,8 @@ UPDATE ${SCHEMA}._private_jobs SET max_attempts = least(max_attempts, attempts +
 }
 
 /**
- * Whether a worker still holds a job. The row stays locked until the end of the transaction, so that nobody takes it
- * in between.
+ * Whether a worker still holds a job. The row stays locked until the end of the transaction, so that no other worker
+ * takes the job meanwhile.
  */
 export async function holdsJob(client: PoolClient, { id, worker }: Job): Promise<boolean> {
   const select = `SELECT FROM ${SCHEMA}._private_jobs WHERE id = $1 AND locked_by = $2 FOR UPDATE`;
@@ -219,7 +221,7 @@ export interface ListedJob {
   readonly error: string | null;
 }
 
-/** Returns the first jobs: those that run, those that are due next, and then those that have failed for good. */
+/** Returns the first jobs: running ones, then those that are due next, then those that have failed for good. */
 export async function listJobs(pool: Pool, limit: number): Promise<ListedJob[]> {
   const { rows } = await pool.query<ListedJob>(
     `
@@ -264,6 +266,6 @@ export async function retryDeadLetter(pool: Pool, id: string): Promise<boolean> 
     [id],
     MAX_STARTS,
   ]);
-  // The engine announces jobs that are added only.
+  // The engine announces only added jobs.
   return true;
 }

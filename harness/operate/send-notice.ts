@@ -13,8 +13,8 @@ import {
 } from '../transport/index.ts';
 
 /**
- * - `sent`: the recipient has accepted it.
- * - `failed`: another attempt may succeed, not before `retryAfterMs` where the recipient asked for that.
+ * - `sent`: the recipient accepted it.
+ * - `failed`: another attempt may succeed, not before `retryAfterMs` if the recipient asked for that.
  * - `refused`: the recipient does not want it (410 and most others), or it must not be sent there.
  */
 export type NoticeOutcome =
@@ -37,7 +37,7 @@ export interface SendNoticeOptions {
 
 const TIMEOUT_MS = 10_000;
 
-/** Makes one attempt. Never rejects, and the error has neither the path of the URL nor a secret, which may be in it. */
+/** Makes one attempt. Never rejects. The error contains no secrets, nor the path of the URL, which may contain one. */
 export async function sendNotice(
   body: JsonObject,
   { secret, url }: NoticeDestination,
@@ -84,7 +84,7 @@ function redacted(value: unknown, redact: (text: string) => string): unknown {
   return typeof value === 'string' ? redact(value) : value;
 }
 
-/** `fetch` hides the error of the connection in its cause. */
+/** Returns the code of a `fetch` error, which is in its cause. */
 function codeOf(error: unknown): string {
   const { cause, code, name } = error as { cause?: { code?: unknown }; code?: unknown; name?: string };
   return String(cause?.code ?? (typeof code === 'string' ? code : name));
