@@ -279,7 +279,7 @@ export const API_KEY_MISTAKES = mistakes({
       fastapi: 'Pass `auto_error=False` to `APIKeyHeader`, which may answer 403, and raise `HTTPException(401)`.',
       spring:
         'Configure an `AuthenticationEntryPoint`: the default one answers 403. Write `@RequestHeader(required = ' +
-        'false)`: a required one answers 400.',
+        'false)`: otherwise, a missing header gets 400.',
       laravel: 'Register the route in `routes/api.php`: the `auth` guard redirects requests that do not ask for JSON.',
       dotnet:
         'Do not let the cookie scheme challenge on this route: it redirects. Do not mark the header parameter as ' +

@@ -241,7 +241,7 @@ export const LEAK_MISTAKES = mistakes({
     fix: {
       rule:
         'Log a list of harmless settings and the fact that a verification failed, never settings as a whole, TLS ' +
-        'options, local variables or computed values, also not a part of them. Mask credentials, and rotate each ' +
+        'options, local variables or computed values, not even a part of them. Mask credentials, and rotate each ' +
         'secret or key that was in a log.',
       node:
         "Log `{ port, path }` and `{ reason: 'signature-mismatch' }`, and remove `key` and `pfx` from logged TLS " +

@@ -13,8 +13,8 @@ export const RAW_BODY_MISTAKES = mistakes({
       '`1.0`, an escape, the order of the keys or a new field is enough for a mismatch.',
     fix: {
       rule:
-        'Verify the bytes that arrived, before anything parses them, and do not adapt the output of a JSON library ' +
-        'to the other side. A sender serialises once, then signs and sends the same bytes. ' +
+        'Verify the bytes that arrived, before anything parses them, and do not tune the output of a JSON library ' +
+        'to match the other side. A sender serialises once, then signs and sends the same bytes. ' +
         IN_FRONT,
       ...RAW_BYTES,
     },

@@ -18,7 +18,7 @@ const BOTH_SECRETS = {
     'a loop without `break`: null is a `TypeError`.',
   ruby: 'Compare with `OpenSSL.secure_compare` under each secret that is not empty, and collect the results.',
   dotnet: 'Call `CryptographicOperations.FixedTimeEquals` for each secret that is not empty, and combine the results.',
-  rust: 'Call `verify_slice` of a new `Hmac` for each secret that is not empty, and combine the results with `|`.',
+  rust: 'Call `verify_slice` on a new `Hmac` for each secret that is not empty, and combine the results with `|`.',
 } as const;
 
 /** Mistakes of receivers during the rotation of a secret. */

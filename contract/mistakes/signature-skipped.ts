@@ -129,7 +129,7 @@ export const SKIPPED_VERIFICATION_MISTAKES = mistakes({
         'Verify in the receiver itself, whatever the headers claim, and let the gateway remove such headers from ' +
         'incoming requests.',
       express:
-        'Delete conditions on headers before the verification, and keep the settings of `cors` separate from it.',
+        'Remove conditions on headers that come before the verification, and keep `cors` settings separate from it.',
       node: 'Use Next.js 15.2.3 or later: in earlier versions, a header of the request skips the middleware.',
     },
     severity: 'critical',

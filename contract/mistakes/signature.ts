@@ -216,16 +216,17 @@ export const SIGNATURE_MISTAKES = mistakes({
         'the check.',
       fastify: 'Leave the header out of `schema.headers`, which answers 400, and use `reply.code(401).send()`.',
       nestjs: 'Throw `UnauthorizedException` in the guard: a guard that returns false answers 403.',
-      flask: 'Use `request.headers.get("X-Service-Signature", "")`, because the index answers 400, and `abort(401)`.',
+      flask:
+        'Use `request.headers.get("X-Service-Signature", "")` and `abort(401)`: indexing a missing header gives 400.',
       fastapi:
-        'Declare `x_service_signature: str = Header("")`: a required header answers 422. Raise `HTTPException(401)`, ' +
-        'and pass `auto_error=False` to `APIKeyHeader`, which may answer 403.',
+        'Declare `x_service_signature: str = Header("")`: without the default, a missing header gets 422. Raise ' +
+        '`HTTPException(401)`, and pass `auto_error=False` to `APIKeyHeader`, which may answer 403.',
       django: 'Return `HttpResponse(status=401)`: `PermissionDenied` answers 403, and `SuspiciousOperation` 400.',
       php: 'Call `http_response_code(401)` before any output, and `exit`.',
       laravel: 'Write `abort(401)` in the middleware: `abort_unless(..., 403)` and `$this->authorize()` answer 403.',
       rails: 'Write `head :unauthorized`, not `:forbidden`, and `skip_forgery_protection`, whose failure is a 422.',
       go: 'Write `http.Error(w, "unauthorized", http.StatusUnauthorized)`, and return.',
-      spring: 'Write `@RequestHeader(required = false)`: a required header answers 400.',
+      spring: 'Write `@RequestHeader(required = false)`: otherwise, a missing header gets 400.',
     },
     severity: 'medium',
     cwe: 393,

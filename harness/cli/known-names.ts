@@ -124,7 +124,7 @@ const OUTCOME_TEXTS: Readonly<Record<string, string>> = {
   granted: 'the endpoint accepted the handshake',
   closed: 'the connection was closed or reset without an answer',
   silence: 'no answer came in time',
-  'other-protocol': 'the answer is of another protocol',
+  'other-protocol': 'the answer uses another protocol',
   seen: 'an observation without a separate code; see what was observed',
 };
 

@@ -195,10 +195,10 @@ function withCode(
   return code === undefined ? { fix, stack: null } : { fix: `${fix} ${code}`, stack };
 }
 
-/** Adds to a fix the command that writes a whole receiver for the stack. */
+/** Adds to a fix the command that writes a complete receiver for the stack. */
 function withRecipe(one: Diagnosis): Diagnosis {
   if (one.stack === null) return one;
-  return { ...one, fix: `${one.fix} A whole receiver: \`hookproof init --stack ${one.stack.name}\`.` };
+  return { ...one, fix: `${one.fix} A complete receiver: \`hookproof init --stack ${one.stack.name}\`.` };
 }
 
 /**

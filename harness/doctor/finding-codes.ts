@@ -53,7 +53,7 @@ export const DOCTOR_FINDINGS = {
   'some-addresses-fail': 'some addresses of the name do not accept connections',
   'special-address': 'the name resolves to an address that is not for hosts',
   'tls-on-port': 'the port speaks TLS, but the URL begins with http',
-  'tls-silent': 'the endpoint accepts the connection but does not answer in TLS',
+  'tls-silent': 'the endpoint accepts the connection but does not answer the TLS handshake',
   'tls-too-old': 'the endpoint supports neither TLS 1.2 nor TLS 1.3',
   untrusted: 'the certificate is not trusted, for a reason that the analysis of the chain does not show',
 } as const;

@@ -143,7 +143,7 @@ export function clockFindings({ aheadMs, uncertaintyMs }: FactsOf<'clock'>): Doc
   ];
 }
 
-/** Formats "45 seconds", "12 minutes", "3 days". */
+/** Returns text such as "45 seconds", "12 minutes", "3 days". */
 export function durationInWords(milliseconds: number): string {
   const units: readonly (readonly [ms: number, name: string])[] = [
     [86_400_000, 'day'],

@@ -67,7 +67,7 @@ function noHandshake({ hellos }: Tls): DoctorFinding {
   if (find('timeout') !== undefined) {
     return problem(
       'tls-silent',
-      'The endpoint accepts the connection but does not answer in TLS within the time limit.',
+      'The endpoint accepts the connection but does not answer the TLS handshake within the time limit.',
       'Check what is listening there: a process that hangs, a port of another service, or a proxy that waits for its ' +
         'server.',
     );

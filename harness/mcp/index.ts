@@ -111,7 +111,7 @@ function registerRunTools(server: McpServer, session: Session): void {
     'run_failed',
     {
       description:
-        'Repeats the checks of an endpoint that failed when they last ran, even if that was before this server ' +
+        'Repeats the checks that failed when they last ran against an endpoint, even if that was before this server ' +
         'started. A partial run: it gives no verdict.',
       inputSchema: z.strictObject({ url: url.describe('the endpoint; default: that of the last run'), ...sizeInput }),
       outputSchema: summarySchema,

@@ -30,7 +30,7 @@ export async function sqliteInbox(
   const { database, checkFiles, checked } = await openSqlite(file);
   if (!checked) {
     const check = `sqlite3 ${file} 'PRAGMA quick_check'`;
-    onWarning('inbox-not-checked', `the inbox is too large to be checked for damage at the start: run ${check}`);
+    onWarning('inbox-not-checked', `the inbox is too large to be checked for damage at start-up: run ${check}`);
   }
   const queue = writeQueue(database, checkFiles, meter);
   const prepared = new Map<string, SqliteStatement>();

@@ -132,22 +132,26 @@ const steps: readonly Scenario[] = [
     },
   ),
   ...family(
-    { ...forged, step: 'both', of: 'while two secrets are valid,', mistake: 'no-signature-verification' },
+    { ...forged, step: 'both', mistake: 'no-signature-verification' },
     {
       'both-missing': [
-        'a delivery without a signature',
+        'a delivery without a signature while two secrets are valid',
         { sign: unsigned },
         'absent-signature-passes',
         { requirements: ['hmac-missing', 'rotation-overlap'] },
       ],
       'both-other-secret': [
-        'one that is signed with a third secret',
+        'a delivery signed with a third secret while two secrets are valid',
         (label) => ({ sign: signedWith(label, (kit) => kit.nonce(40)) }),
       ],
-      'both-empty': ['one that is signed with an empty secret', { sign: signedWithText('') }, 'unset-secret'],
-      'both-mixed': ['half of each signature', { sign: mixed }, 'hand-written-comparison'],
+      'both-empty': [
+        'a delivery signed with an empty secret while two secrets are valid',
+        { sign: signedWithText('') },
+        'unset-secret',
+      ],
+      'both-mixed': ['half of each signature while two secrets are valid', { sign: mixed }, 'hand-written-comparison'],
       'both-list': [
-        'both signatures in one header',
+        'both signatures in one header while two secrets are valid',
         { sign: list },
         'several-signatures',
         { level: 'should', expect: refusedWithTwoInvalid, note: 'The sender signs each delivery with one secret.' },

@@ -41,7 +41,7 @@ const OPERATE_FLAGS: FlagTable = {
   '--passphrase-file <file>': 'file with the passphrase of that key (or HOOKPROOF_CERTIFY_KEY_PASSPHRASE)',
   '-o, --output-dir <folder>': 'folder for reports and certificates (default: hookproof-partners)',
   '--concurrency <n>': 'partners that this worker runs at the same time, 1 to 64 (default: two per CPU, at most 8)',
-  '--per-host <n>': 'partners of one host at the same time, over all workers (default: as in _defaults.yaml, or 1)',
+  '--per-host <n>': 'partners of one host at the same time, across all workers (default: as in _defaults.yaml, or 1)',
   '--valid-for <duration>': ['validity of certificates, 1d to 398d', '90d'],
   '--partner-timeout <duration>': ['time limit for the run of one partner', '10m'],
   '--status': 'print the queue, the workers and the jobs that have failed for good',

@@ -41,7 +41,7 @@ describe('the diagnosis', () => {
     const [given] = await diagnosed(redOutcomes(fault), { stack: 'rails' });
     expect([given?.stack, given?.fix]).toEqual([
       { name: 'rails', source: '--stack' },
-      `${fix.rule} ${fix.rails} A whole receiver: \`hookproof init --stack rails\`.`,
+      `${fix.rule} ${fix.rails} A complete receiver: \`hookproof init --stack rails\`.`,
     ]);
     const headers: [string, string][] = [['Server', 'Werkzeug/3.1.3 Python/3.13.5']];
     const exchange = exchangeWith({ response: { status: 401, headers, body: textBody('') } });
