@@ -199,7 +199,7 @@ const HEX_ITEM = /(?:0x)?([0-9a-f]{2})/gi;
 const DECIMAL_ITEM = /(-?[0-9]+)/g;
 const HEX_ONLY = /^[0-9a-f]+$/i;
 
-/** A row of `hexdump -C`, `xxd` and similar programs: an offset, up to 16 bytes, and their letters. */
+/** The start of a row of `hexdump -C`, `xxd` and similar programs: an offset and up to 16 bytes. */
 const DUMP_ROW = /([0-9a-f]{4,8})[:|]? {1,2}([0-9a-f]{2}(?: {0,2}[0-9a-f]{2}){0,15})/gi;
 const ROW_BYTES = 16;
 /** Minimum number of bytes in the first row of a dump. Later rows may be shorter. */

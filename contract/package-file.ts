@@ -1,5 +1,5 @@
 /**
- * Reads files of this package at run time. In the bundle, `bundle.ts` replaces this module by one that contains the
+ * Reads files of this package at run time. In the bundle, `bundle.ts` replaces this module with one that contains the
  * files.
  */
 import { readFileSync } from 'node:fs';

@@ -129,7 +129,7 @@ export function partnerOutcomeOf(reasons: readonly Reason[]): PartnerOutcome {
   return worst === undefined ? 'certified' : OUTCOME_OF[worst];
 }
 
-/** Returns origin and path of a URL. */
+/** Returns the origin and path of a URL. */
 export function shownUrl(url: string): string {
   const { origin, pathname } = new URL(url);
   return `${origin}${pathname}`;

@@ -101,7 +101,7 @@ function whenCutOff(broken: (bytes: number, parts: FaultParts) => void): StageFa
 
 const silent: Stage = () => {};
 
-/** Mutants that fail intermittently, under load, over time, at the start, or when a client disconnects. */
+/** Mutants that fail intermittently, under load, over time, after start-up, or when a client disconnects. */
 export const deliveryLoadFaults = family<StageFault>(
   { area: 'delivery', stage: 'accept', mistake: 'load-rejected' },
   {

@@ -274,7 +274,7 @@ const brokenRequests = family<ConnectionFault>(
   },
 );
 
-/** Mutants that fail on a body within or above the limit. */
+/** Mutants that truncate a large body, or fail on it. */
 const bodyLimits = family<StageFault>(
   { area: 'http', stage: 'readBody', mistake: 'oversized-body-unhandled' },
   {

@@ -49,7 +49,7 @@ export interface Failed {
 }
 
 /**
- * Runs the correct stage, but replaces the content of its answers with this status by `page`. Later stages answer as
+ * Runs the correct stage, but replaces the content of answers that have this status with `page`. Later stages answer as
  * usual.
  */
 export function showInstead(stage: keyof Pipeline, status: number, page: (failed: Failed) => Page): StageChange {

@@ -335,7 +335,7 @@ export interface FollowUp {
  * window. All deliveries of one notification state the same effect.
  */
 export interface ExpectedEffect {
-  /** How often the notification must be handled. */
+  /** How many times the notification must be handled. */
   readonly times: 0 | 1;
   /** The values of each handling. Values that the receiver omits are not judged. Amounts are compared as numbers. */
   readonly values?: EffectValues;

@@ -1,7 +1,7 @@
 /** Ids of the mistakes that several other mistakes imply. */
 import { ids } from './mistake.ts';
 
-/** Mistakes that the checks also find at a receiver that accepts an unsigned delivery, or fails on one. */
+/** Mistakes that the checks also find in a receiver that accepts an unsigned delivery, or that fails on one. */
 export const UNSIGNED = ids(
   'verification-per-type verification-per-content-type verification-per-framing verification-per-method',
   'verification-per-path parsing-before-verification spoofed-client-address spoofed-request-header',
@@ -11,7 +11,7 @@ export const UNSIGNED = ids(
   'remembered-before-checks empty-body-unhandled',
 );
 
-/** Mistakes that the checks also find at a receiver that does not verify signatures. */
+/** Mistakes that the checks also find in a receiver that does not verify signatures. */
 export const FORGED_SIGNATURES = ids(
   'absent-signature-passes signature-check-throws signature-format-only several-signatures',
   'surrounding-text-ignored signature-used-as-pattern signature-treated-as-url-text base64-variant',
@@ -28,7 +28,7 @@ export const FORGED_SIGNATURES = ids(
   'failures-lock-out empty-body-unhandled distinct-refusals decoded-body body-left-unread body-as-c-string',
 );
 
-/** Mistakes that the checks also find at a receiver that does not check API keys. */
+/** Mistakes that the checks also find in a receiver that does not check API keys. */
 export const FORGED_KEYS = ids(
   'unread-key optional-key one-credential-enough request-chooses-credentials failures-lock-out body-left-unread',
   'key-from-other-place partial-key-comparison conditional-key-check altered-key unset-key key-exempt-claims',
@@ -36,7 +36,7 @@ export const FORGED_KEYS = ids(
   'key-checked-late key-as-property distinct-refusals derived-key-comparison',
 );
 
-/** Mistakes that the checks also find at a receiver that rejects a kind of notification, whatever its content. */
+/** Mistakes that the checks also find in a receiver that rejects a kind of notification, whatever its content. */
 export const REJECTED_KINDS = ids(
   'optional-data-required unknown-values-rejected unknown-fields-forbidden error-code-restricted misspelt-hash-key',
   'narrow-value-format narrow-amount-type fixed-time-format valid-text-rejected body-content-filter',

@@ -16,7 +16,7 @@ export interface Mistake {
   readonly severity: Severity;
   /** CWE number (Common Weakness Enumeration). */
   readonly cwe: number;
-  /** Ids of all other mistakes that the checks also find at a receiver with this mistake. */
+  /** Ids of all other mistakes that the checks also find in a receiver with this mistake. */
   readonly implies?: readonly string[];
 }
 

@@ -88,8 +88,8 @@ export function explainMistakes([first, ...others]: readonly [MistakeText, ...Mi
 const OTHER_FORMS: ReadonlySet<MistakeId> = new Set(['reserialised-body', 'decoded-body']);
 
 /**
- * Returns who is at fault for a signature that arrived with the bytes; null unless it is valid for another form of the
- * same body.
+ * Explains who changed the body, if the signature is valid for another form of the received body; null for other
+ * mistakes.
  */
 export function whoChangedBody({ mistake }: MistakeText): string | null {
   if (!OTHER_FORMS.has(mistake)) return null;

@@ -8,7 +8,7 @@ import { formEncode, percentEncode, pythonQuoted, rubyQuoted } from './quoted-te
 export interface BytePrinter {
   /** Describes the printed form; `noun` is "the body" or "the secret". */
   readonly what: (noun: string) => string;
-  /** Returns undefined where the language cannot print these bytes. */
+  /** Returns undefined if the language cannot print these bytes. */
   readonly print: (bytes: Buffer) => string | undefined;
   /** A pattern that matches only a JSON object printed in this way, if there is one. */
   readonly form?: RegExp;

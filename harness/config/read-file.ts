@@ -118,7 +118,7 @@ export function whyUnreadable(error: unknown): { reason: string; missing: boolea
   }
 }
 
-/** Decodes UTF-8, keeping a byte order mark; undefined if the bytes are not UTF-8. */
+/** Decodes UTF-8, keeping a byte order mark; undefined if the bytes are not UTF-8 or contain a zero byte. */
 export function utf8Text(bytes: Uint8Array): string | undefined {
   try {
     const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);

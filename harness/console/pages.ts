@@ -47,7 +47,7 @@ export function renderMessage(title: string, message: string, hint: string | und
   return renderConsolePage({ title, place: null, body });
 }
 
-/** Formats "2026-11-21 19:52 UTC". */
+/** Returns text such as "2026-11-21 19:52 UTC". */
 export function when(time: string): string {
   return `${time.slice(0, 10)} ${time.slice(11, 16)} UTC`;
 }

@@ -79,7 +79,7 @@ const HEADERS = {
   'Referrer-Policy': 'same-origin',
   'Content-Security-Policy': POLICY,
 } as const;
-/** Maximum wait at the start for standings to be derived. */
+/** Maximum time that start-up waits for standings to be derived. */
 const START_MS = 10_000;
 const STATEMENT_MS = 10_000;
 const MAX_FORM_BYTES = 16 * 1024;

@@ -130,7 +130,7 @@ export function explainBefore(first: Attempt, { host, otherHost, get }: InFront)
   );
 }
 
-/** Explains a rejection after the check: the credentials are valid, because invalid ones get another answer. */
+/** Explains a rejection after the credentials are checked: they are valid, because invalid ones get another answer. */
 export function explainAfter({ first, wrong }: Refusal, { secret, apiKey }: Credentials): Finding {
   const status = first.answer?.status ?? 0;
   const other = wrong.answer?.status ?? 'none';

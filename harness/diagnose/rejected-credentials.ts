@@ -159,7 +159,7 @@ function trialsFor(partner: Partner): { trials: ChangedDelivery[]; rare: Changed
   return { trials, rare };
 }
 
-/** How often an accepted trial and the plain delivery are repeated. */
+/** Number of times that an accepted trial and the plain delivery are repeated. */
 const REPEATS = 2;
 /** After this many trials without an answer, no more trials are sent. */
 const MAX_SILENT_TRIALS = 2;

@@ -29,7 +29,7 @@ export interface EffectsSource {
 /** The options for sources of evidence other than the answers. */
 export interface SourceOptions {
   readonly effects?: EffectsSource & { readonly deadlineMs: number };
-  /** A shell command that ends the receiver like a crash would, and starts it again. */
+  /** A shell command that ends the receiver as a crash would, and starts it again. */
   readonly restartCommand?: string;
   /** Names of environment variables that commands receive in addition to the default ones. */
   readonly commandVariables?: readonly string[];

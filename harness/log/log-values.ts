@@ -51,7 +51,7 @@ interface Value {
   readonly text: string;
   readonly echoes: Echoes;
   readonly search: Search | undefined;
-  /** The ends of the logs when the value was first sent in the signature header. */
+  /** Where each log ended when the value was first sent in the signature header. */
   sentAt?: Ends | undefined;
 }
 

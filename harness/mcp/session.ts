@@ -100,7 +100,7 @@ export class Session {
   readonly stopping: AbortSignal;
   readonly #sources: SessionOptions['sources'];
   readonly #addresses: AddressPolicy;
-  /** The configuration files as they were at the start. */
+  /** The configuration files as they were at start-up. */
   readonly #files: ReturnType<typeof recordedFiles>;
   readonly #runs: RememberedRun[] = [];
   /** By the URL as configured or given. */
@@ -154,8 +154,8 @@ export class Session {
   }
 
   /**
-   * Returns the checks of an endpoint that failed when they last ran, in this session or before it. By default, the
-   * endpoint is that of the last run, and before the first run the configured one.
+   * Returns the checks that failed when they last ran against an endpoint, in this session or before it. By default,
+   * the endpoint is that of the last run, and before the first run the configured one.
    */
   async failedChecks(given: string | undefined): Promise<TestedEndpoint & { readonly url: string }> {
     const url =
@@ -203,7 +203,7 @@ export class Session {
   }
 
   /**
-   * Returns the sources of the configuration as it was at the start. Throws if a file has changed since: it could name
+   * Returns the sources of the configuration as it was at start-up. Throws if a file has changed since: it could name
    * other variables and files on this machine as secrets to send.
    */
   async #sourcesFor(url: string | undefined): Promise<LoadOptions> {

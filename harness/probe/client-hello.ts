@@ -113,7 +113,7 @@ function vector16(...parts: readonly Buffer[]): Buffer {
   return Buffer.concat([u16(body.length), body]);
 }
 
-/** The names that IANA has registered (TLS Cipher Suites). */
+/** The names of the offered suites, as registered by IANA (TLS Cipher Suites). */
 const NAMES: ReadonlyMap<number, string> = new Map([
   [0x1301, 'TLS_AES_128_GCM_SHA256'],
   [0x1302, 'TLS_AES_256_GCM_SHA384'],

@@ -52,7 +52,7 @@ export interface ServerHelloOutcome extends Measured {
   readonly secureRenegotiation: boolean;
   /** The names (DER) of the accepted CAs if a client certificate is requested; visible only below TLS 1.3. */
   readonly certificateRequest: { readonly authorities: readonly Uint8Array[] } | null;
-  /** Whether the flight was read to its end, so that a missing certificate request was not sent. */
+  /** Whether the flight was read to its end. Only then does a missing certificate request show that none was sent. */
   readonly complete: boolean;
   /** The name of a fatal alert that followed: the endpoint started the handshake and then aborted it. */
   readonly alertAfter?: string;

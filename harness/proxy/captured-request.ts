@@ -53,7 +53,7 @@ export function bodyDigest({ body }: Pick<CapturedRequest, 'body'>): string {
 
 /** What to change in a captured request. Everything else stays as it was, byte by byte. */
 export interface Edit {
-  /** Each line replaces all lines of the same name, in the place of the first, or is appended. */
+  /** Each line replaces all lines of the same name, at the position of the first, or is appended. */
   readonly headers?: readonly HeaderLine[];
   /** Replaces the body, which is then sent with a Content-Length instead of in chunks. */
   readonly body?: Buffer;

@@ -14,7 +14,7 @@ import type { RefreshOptions } from './standing-table.ts';
 const MAIN = 'register.ndjson';
 const OWN = /^register-[0-9a-f-]{36}\.ndjson$/;
 const LOCK = 'register.lock';
-/** Age at which a lock is taken for that of a killed writer: joining a file takes only milliseconds. */
+/** Age at which a lock is considered to be left by a killed writer: joining a file takes only milliseconds. */
 const STALE_MS = 60_000;
 
 /** The records that were read, and notes on what could not be read. Nothing is omitted silently. */

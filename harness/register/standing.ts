@@ -195,7 +195,7 @@ export function judgedBy({ last }: Pick<Standing, 'last'>): RegisterRecord | und
   return last.find(({ suites }) => Object.keys(suites).length > 0);
 }
 
-/** Returns origin and path of the endpoint; null if no record contains them. */
+/** Returns the origin and path of the endpoint; null if no record contains them. */
 export function endpointOf({ certificate, last }: Pick<Standing, 'certificate' | 'last'>): string | null {
   const urls = [...last.map(({ url }) => url), certificate?.url ?? null];
   return urls.find((url) => url !== null && URL.canParse(url)) ?? null;

@@ -4,7 +4,7 @@ import { counted } from './layout.ts';
 import type { Verdict } from './result-document.ts';
 import { fullRunInWords, suitesOf } from './wording.ts';
 
-/** Formats "3 fixed, 1 new, 2 still failing since the run of 2026-11-26 10:02 UTC". */
+/** Returns text such as "3 fixed, 1 new, 2 still failing since the run of 2026-11-26 10:02 UTC". */
 export function changesSince({
   before,
   fixed,
@@ -20,12 +20,12 @@ export function changesSince({
   return `${parts.join(', ')} since the run of ${timeOf(before)}${of}`;
 }
 
-/** Formats "2026-11-26 10:02 UTC". */
+/** Returns text such as "2026-11-26 10:02 UTC". */
 export function timeOf({ startedAt }: Comparison['before']): string {
   return `${startedAt.slice(0, 16).replace('T', ' ')} UTC`;
 }
 
-/** Formats "NOT CONFORMANT on 2026-11-26 at 10:02 UTC (34 failed, 606 passed)". */
+/** Returns text such as "NOT CONFORMANT on 2026-11-26 at 10:02 UTC (34 failed, 606 passed)". */
 export function runInWords(run: Comparison['before']): string {
   return `${fullRunInWords(run)}${run.partial ? ', a partial run' : ''}`;
 }
@@ -95,7 +95,9 @@ export function comparedLists(comparison: Comparison): ComparedList[] {
   return lists.filter(({ checks }) => checks.length > 0);
 }
 
-/** Formats "3 checks only in the new run: 2 in http, 1 in tls"; empty if both runs have the same checks. */
+/**
+ * Returns text such as "3 checks only in the new run: 2 in http, 1 in tls"; empty if both runs have the same checks.
+ */
 export function onlyInOne({ added, removed }: Comparison): string[] {
   const line = (checks: readonly ComparedCheck[], which: string) =>
     checks.length === 0 ? [] : [`${counted(checks.length, 'check')} only in the ${which} run: ${suitesOf(checks)}`];

@@ -1,4 +1,4 @@
-/** The ndjson reporter: writes each event when it happens, so that a killed run leaves its events so far. */
+/** The ndjson reporter: writes each event when it happens, so that a killed run still leaves its earlier events. */
 import { closeSync, fstatSync, ftruncateSync, mkdirSync, openSync, writeSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { Writable } from 'node:stream';

@@ -25,7 +25,10 @@ export function causesIn(document: Pick<ResultDocument, 'diagnosis' | 'results' 
   return { causes: groups.filter(fails), warnings: groups.filter((one) => !fails(one)) };
 }
 
-/** Formats "Verifies the signature over re-serialised JSON (verifies-reserialised-json, matches 39 of 39 outcomes)". */
+/**
+ * Returns text such as "Verifies the signature over re-serialised JSON (verifies-reserialised-json, matches 39 of 39
+ * outcomes)".
+ */
 export function causeInWords(cause: Cause): string {
   return `${titleOf(cause)}${cause.diagnosis === null ? '' : ` (${closeness(cause.diagnosis)})`}`;
 }
@@ -38,7 +41,7 @@ export function runCommandOf({ command, flags, target }: Pick<ResultDocument, 'c
   return command ?? `hookproof run ${quotedUrl(target.url)}${flags === undefined ? '' : ` ${flags}`}`;
 }
 
-/** Returns the command that removes the obsolete entries of a baseline. */
+/** Returns the command that removes the stale entries of a baseline. */
 export function updateCommandOf({ file }: BaselineOutcome, { url }: ResultDocument['target']): string {
   return `hookproof baseline update ${file} ${quotedUrl(url)}`;
 }

@@ -29,25 +29,25 @@ export const EVENT_SIGNS = {
   'harness-error': 'harness-error',
 } as const satisfies Readonly<Record<RegisterEvent, Verdict>>;
 
-/** Formats "production, revision 2, evidence level 1"; empty without a certificate. */
+/** Returns text such as "production, revision 2, evidence level 1"; empty without a certificate. */
 export function certificateInWords({ certificate }: Pick<Standing, 'certificate'>): string[] {
   if (certificate === null) return [];
   return [`${certificate.profile}, revision ${certificate.revision}, evidence level ${certificate.evidenceLevel}`];
 }
 
-/** Formats "2 in tls, 1 in http": the suites with checks of this verdict; empty if there are none. */
+/** Returns text such as "2 in tls, 1 in http": the suites with checks of this verdict; empty if there are none. */
 export function countsInWords(suites: RegisterRecord['suites'], verdict: 'fail' | 'warn'): string {
   const found = Object.entries(suites).filter(([, counts]) => counts[verdict] > 0);
   return found.map(([suite, counts]) => `${counts[verdict]} in ${suite}`).join(', ');
 }
 
-/** Formats "with warnings: 2 in tls", from the run of the certificate; empty if it had none. */
+/** Returns text such as "with warnings: 2 in tls", from the run of the certificate; empty if it had none. */
 export function warnedInWords({ last }: Pick<Standing, 'last'>): string[] {
   const warned = countsInWords(last.find(({ event }) => event === 'certified')?.suites ?? {}, 'warn');
   return warned === '' ? [] : [`with warnings: ${warned}`];
 }
 
-/** Formats "5 of 6 partners may get traffic". */
+/** Returns text such as "5 of 6 partners may get traffic". */
 export function trafficInWords(standings: readonly Standing[]): string {
   const allowed = standings.filter(({ mayGetTraffic }) => mayGetTraffic).length;
   return `${allowed} of ${counted(standings.length, 'partner')} may get traffic`;

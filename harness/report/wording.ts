@@ -31,7 +31,7 @@ function runCounts({ counts, planned, results }: ResultDocument): { run: number;
   return { run: planned - notRun - counts.notApplicable, judged, notRun };
 }
 
-/** Returns "NOT CONFORMANT", or for a conformant run with an obsolete baseline also {@link outOfDate}. */
+/** Returns "NOT CONFORMANT"; for a conformant run whose baseline has stale entries, also {@link outOfDate}. */
 export function headline(document: ResultDocument): string {
   return `${verdictInWords(document)}${outOfDate(document)}`;
 }
@@ -54,8 +54,8 @@ function failsByBaseline(document: ResultDocument): boolean {
 }
 
 /**
- * Formats ", but known.yaml is out of date (34 entries pass now)" if this alone fails the run; otherwise empty. Control
- * characters in the name of the file are escaped.
+ * Returns text such as ", but known.yaml is out of date (34 entries pass now)" if this alone fails the run; otherwise
+ * empty. Control characters in the name of the file are escaped.
  */
 export function outOfDate(document: ResultDocument): string {
   const { baseline, partial, verdict } = document;
@@ -73,7 +73,7 @@ const STALE_WORDS: Readonly<Record<Stale[number]['problem'], readonly [one: stri
   expired: ['entry has expired', 'entries have expired'],
 };
 
-/** Formats "34 entries pass now". The entries have the same problem. */
+/** Returns text such as "34 entries pass now". The entries have the same problem. */
 function staleCount(members: Stale): string {
   return members[0] === undefined ? '' : counted(members.length, ...STALE_WORDS[members[0].problem]);
 }
@@ -130,7 +130,7 @@ export function partialInWords({ interrupted, partialReasons }: ResultDocument):
   return (partialReasons ?? [fallback]).map((reason) => PARTIAL_WORDS[reason]).join(', ');
 }
 
-/** Formats "NOT CONFORMANT on 2026-11-23 at 21:50 UTC (34 failed, 606 passed)". */
+/** Returns text such as "NOT CONFORMANT on 2026-11-23 at 21:50 UTC (34 failed, 606 passed)". */
 export function fullRunInWords({
   counts,
   startedAt,
@@ -203,14 +203,15 @@ export function numbers(document: Pick<ResultDocument, 'counts' | 'results' | 's
 }
 
 /**
- * Formats "304 of 680 planned checks evaluated, 376 not run". {@link numbers} has the other checks without a verdict.
+ * Returns text such as "304 of 680 planned checks evaluated, 376 not run". {@link numbers} has the other checks without
+ * a verdict.
  */
 export function judgedLine(document: ResultDocument): string {
   const { judged, notRun } = runCounts(document);
   return `${judged} of ${document.planned} planned checks evaluated${notRun > 0 ? `, ${notRun} not run` : ''}`;
 }
 
-/** Formats "12 answers 429, 3 answers 503, 2 checks tried again"; empty if there were none. */
+/** Returns text such as "12 answers 429, 3 answers 503, 2 checks tried again"; empty if there were none. */
 export function metOnTheWay({ retried = [], turnedAway = { 429: 0, 503: 0 } }: ResultDocument): string {
   const answers = ([429, 503] as const).flatMap((status) => {
     const count = turnedAway[status];
@@ -226,7 +227,7 @@ export function isComplete(document: ResultDocument): boolean {
   return !interrupted && runCounts(document).judged + counts.notApplicable === planned;
 }
 
-/** Formats "TLSv1.3 TLS_AES_256_GCM_SHA384, certificate until 2027-01-31". */
+/** Returns text such as "TLSv1.3 TLS_AES_256_GCM_SHA384, certificate until 2027-01-31". */
 export function connectionOf({ protocol, cipher, chain }: NonNullable<ResultDocument['target']['tls']>): string {
   const words = protocol === null ? 'no TLS handshake' : `${protocol} ${cipher ?? ''}`.trim();
   const [leaf] = chain;
@@ -235,12 +236,12 @@ export function connectionOf({ protocol, cipher, chain }: NonNullable<ResultDocu
 
 const FIXTURE = 'fixture-';
 
-/** Formats "security features: hmac, api-key". */
+/** Returns text such as "security features: hmac, api-key". */
 export function featuresOf(target: ResultDocument['target']): string {
   return `security features: ${featureNames(target)}`;
 }
 
-/** Formats "hmac, api-key" or "none". Evidence sources are not security features. */
+/** Returns text such as "hmac, api-key" or "none". Evidence sources are not security features. */
 export function featureNames({ features }: ResultDocument['target']): string {
   const isOther = (feature: string) => feature.startsWith(FIXTURE) || feature === 'rotation';
   const on = features.filter((feature) => !isOther(feature) && !isEvidenceSource(feature));
@@ -248,8 +249,8 @@ export function featureNames({ features }: ResultDocument['target']): string {
 }
 
 /**
- * Formats "evidence level 1: answers and effects (effects are the receiver's own statement)". A partial run has no
- * level: "evidence sources: effects, log". Empty without either.
+ * Returns text such as "evidence level 1: answers and effects (effects are the receiver's own statement)". A partial
+ * run has no level: "evidence sources: effects, log". Empty without either.
  */
 export function evidenceOf({ evidence, target }: Pick<ResultDocument, 'evidence' | 'target'>): string {
   if (evidence !== undefined) return `evidence ${levelInWords(evidence)}`;
@@ -257,29 +258,29 @@ export function evidenceOf({ evidence, target }: Pick<ResultDocument, 'evidence'
   return sources === '' ? '' : `evidence sources: ${sources}`;
 }
 
-/** Formats "rotation of the secret: steps old, both, new (switched by a command)"; empty without one. */
+/** Returns text such as "rotation of the secret: steps old, both, new (switched by a command)"; empty without one. */
 export function rotationOf({ rotation }: Pick<ResultDocument, 'rotation'>): string {
   return rotation === undefined ? '' : `rotation of the secret: ${stepsInWords(rotation)}`;
 }
 
-/** Formats "steps old, both, new (switched by a command)". */
+/** Returns text such as "steps old, both, new (switched by a command)". */
 export function stepsInWords({ steps, switchedBy }: NonNullable<ResultDocument['rotation']>): string {
   return `steps ${steps.join(', ')} (switched by a ${switchedBy})`;
 }
 
-/** Formats "level 0: the answers alone". */
+/** Returns text such as "level 0: the answers alone". */
 export function levelInWords({ level, statement }: NonNullable<ResultDocument['evidence']>): string {
   return `level ${level}: ${statement}`;
 }
 
-/** Formats "effects, log"; empty without any source. */
+/** Returns text such as "effects, log"; empty without any source. */
 export function sourcesOf({ features }: ResultDocument['target']): string {
   return features.filter(isEvidenceSource).join(', ');
 }
 
 /**
- * Formats "4 requirements (see --effects), 1 requirement (see --log)": what further evidence sources would verify.
- * Empty without any.
+ * Returns text such as "4 requirements (see --effects), 1 requirement (see --log)": what further evidence sources would
+ * verify. Empty without any.
  */
 export function verifiableIn({ inProcess, notVerified }: Pick<ResultDocument, 'inProcess' | 'notVerified'>): string {
   const name = inProcess === true ? 'option' : 'flag';
@@ -298,8 +299,8 @@ export function fixturesOf({ features }: ResultDocument['target']): string {
 }
 
 /**
- * Formats "verifies-reserialised-json, matches 31 of 33 outcomes", or the number of checks that show the mistake: a
- * single check is weak evidence.
+ * Returns text such as "verifies-reserialised-json, matches 31 of 33 outcomes", or the number of checks that show the
+ * mistake: a single check is weak evidence.
  */
 export function closeness({ fault, mistake, agreement, outcomes }: Diagnosis): string {
   if (outcomes === 1) return `${fault}, shown by one check`;
@@ -308,7 +309,7 @@ export function closeness({ fault, mistake, agreement, outcomes }: Diagnosis): s
   return outcomes === 0 ? fault : `${fault}, matches ${agreement} of ${counted(outcomes, 'outcome')}`;
 }
 
-/** Formats "signature: no signature header". */
+/** Returns text such as "signature: no signature header". */
 export function changeInWords({ stage, label }: { readonly stage: string; readonly label: string }): string {
   return `${stage === 'sign' ? 'signature' : stage}: ${label}`;
 }
@@ -316,14 +317,15 @@ export function changeInWords({ stage, label }: { readonly stage: string; readon
 /** Maximum number of names before the rest is counted. */
 const NAMED = 4;
 
-/** Formats "raw-body/spaces, raw-body/tabs and 12 more". */
+/** Returns text such as "raw-body/spaces, raw-body/tabs and 12 more". */
 export function namesOf(names: readonly string[]): string {
   const more = names.length - NAMED;
   return more <= 1 ? names.join(', ') : `${names.slice(0, NAMED).join(', ')} and ${more} more`;
 }
 
 /**
- * Formats "2 other failures that this does not explain: NAME, NAME"; empty if none is left or there is no diagnosis.
+ * Returns text such as "2 other failures that this does not explain: NAME, NAME"; empty if none is left or there is no
+ * diagnosis.
  */
 export function notExplained({ diagnosis, results }: Pick<ResultDocument, 'diagnosis' | 'results'>): string {
   const said = new Set(diagnosis.flatMap(({ evidence }) => evidence));
@@ -339,7 +341,7 @@ export const GOOD_TO_KNOW = 'Good to know: notes on checks that passed';
 /** The text for failures that no known fault explains. */
 export const NOTHING_FITS = 'No known fault explains these failures. Each one is listed separately below.';
 
-/** Formats "34 failures, 5 warnings". */
+/** Returns text such as "34 failures, 5 warnings". */
 export function failuresIn(members: readonly ScenarioResult[]): string {
   const failures = withVerdict(members, 'fail').length;
   const warnings = members.length - failures;
@@ -348,7 +350,7 @@ export function failuresIn(members: readonly ScenarioResult[]): string {
     .join(', ');
 }
 
-/** Formats "3 in raw-body, 1 in signature". */
+/** Returns text such as "3 in raw-body, 1 in signature". */
 export function suitesOf(members: readonly Pick<ScenarioResult, 'suite'>[]): string {
   return groupBy(members, ({ suite }) => suite)
     .map(([suite, inSuite]) => `${inSuite.length} in ${suite}`)
@@ -369,7 +371,7 @@ const SHOWN_BY_MORE: ReadonlySet<string> = new Set([
   'receiver-stopped',
 ]);
 
-/** Formats "answered 401, expected 200 or 4xx". */
+/** Returns text such as "answered 401, expected 200 or 4xx". */
 export function answerInWords(result: ScenarioResult): string {
   const { answered, decidedBy, expected, expectedOutcomes = [], observed, reason } = result;
   if (decidedBy !== undefined && SHOWN_BY_MORE.has(decidedBy)) return `${reason || observed}; expected ${expected}`;

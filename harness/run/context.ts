@@ -23,7 +23,7 @@ export interface RunLimits {
   readonly backoffMs: number;
   /** Time limit for the whole run. If null, {@link runBoundMs} derives it from the other limits. */
   readonly maxMs: number | null;
-  /** Minimum average time between two deliveries, over all lanes. If null, deliveries are not spaced. */
+  /** Minimum average time between two deliveries, across all lanes. If null, deliveries are not spaced. */
   readonly intervalMs: number | null;
   /** How long the run waits at first for an endpoint that is still starting. 0 disables the wait. */
   readonly waitMs: number;

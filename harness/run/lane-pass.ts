@@ -43,14 +43,14 @@ export const LATE_WORK_MS = 1000;
 type Span = Pick<Trial, 'startMs' | 'endMs'>;
 
 /**
- * Number of consecutive exclusive checks that share controls at a slow or distant endpoint. Each of their deliveries
- * waits for the previous one, so separate controls would make them take longer than all other checks together. At other
- * endpoints, each exclusive check has its own controls.
+ * Number of consecutive exclusive checks that share controls if the endpoint is slow or distant. Each of their
+ * deliveries waits for the previous one, so separate controls would make them take longer than all other checks
+ * together. Otherwise, each exclusive check has its own controls.
  */
 const MAX_OPEN_ALONE = 16;
 
 /**
- * How often to check whether more lanes should start. Checks with many deliveries at a slow endpoint take minutes, and
+ * How often to check whether more lanes should start. Checks with many deliveries to a slow endpoint take minutes, and
  * new lanes should not wait for the first check to end.
  */
 const START_LANES_EVERY_MS = 500;

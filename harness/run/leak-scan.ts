@@ -23,7 +23,7 @@ function spellingsOf(value: string | undefined): string[] {
 interface Credentials {
   readonly secret: readonly string[];
   readonly key: readonly string[];
-  /** Finds the spellings of both in one pass over a text. Searching for each spelling would take hundreds of passes. */
+  /** Finds the spellings of the secrets and the key in one pass. Searching for each spelling would take hundreds. */
   readonly finder: SecretFinder;
 }
 

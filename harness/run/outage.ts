@@ -181,7 +181,7 @@ async function sendAndWatch(context: RunContext, lane: Lane, group: readonly Tri
   return null;
 }
 
-/** Replaces the trial of a suspect by the one that stopped the receiver, or adds it. */
+/** Replaces the trial of a suspect with the one that stopped the receiver, or adds it. */
 function withCulprit(
   settled: readonly Trial[],
   { trial, outage, isUp }: { readonly trial: Trial; readonly outage: OutageSign; readonly isUp: boolean },

@@ -109,7 +109,7 @@ function partsOf(request: Buffer, { kit, prepared, rightSignature }: Assembled):
 }
 
 /**
- * Replaces credentials by placeholders. A valid signature is named, because its value shows nothing about the change.
+ * Replaces credentials with placeholders. A valid signature is named, because its value shows nothing about the change.
  */
 function withoutCredentials(head: string, signature: string, nextSignature: string): string {
   const names = [

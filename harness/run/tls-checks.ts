@@ -63,7 +63,7 @@ export async function inspectWhenNeeded(
   return { inspection, identities, otherServerNames: otherNamesOf(inspection) };
 }
 
-/** Limit for the other host names. Certificates of shared servers have hundreds of names. */
+/** Maximum number of other host names to try. Certificates of shared servers have hundreds of names. */
 const MAX_OTHER_NAMES = 5;
 
 /**

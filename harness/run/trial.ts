@@ -290,10 +290,7 @@ export class TrialRun {
     this.#context.facts.recordLeaks(scenario.id, probe.leaks);
   }
 
-  /**
-   * Whether the remaining deliveries are pointless: they would wait equally long for nothing, or get the same 429 or
-   * TLS alert.
-   */
+  /** Whether the remaining deliveries are pointless: they would also time out, or get the same 429 or TLS alert. */
   #isDecided(): boolean {
     const { scenario } = this.#planned;
     if (this.#probes.some(isUnanswered) || this.#context.facts.throttling.limit?.isFinal === true) return true;
@@ -409,8 +406,8 @@ function sendsOnlyForgeries({ partner, seed, now }: RunContext, { scenario }: Se
 }
 
 /**
- * How often to repeat the deliveries of a scenario whose answers differ. A process number or a host name in an answer
- * differs by chance; a reason for the rejection differs each time.
+ * Number of times to repeat the deliveries of a scenario whose answers differ. A process number or a host name in an
+ * answer differs by chance; a reason for the rejection differs each time.
  */
 const MORE_ROUNDS = 2;
 

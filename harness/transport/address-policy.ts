@@ -4,7 +4,7 @@ import { BlockList, isIP } from 'node:net';
 /**
  * `local-too`: loopback and private addresses are allowed, for laptops and staging. `public-only`: they are refused,
  * except for hosts allowed by name. `loopback-only`: all others are refused, except for hosts allowed by name.
- * Link-local, metadata and special addresses are always refused.
+ * Link-local, metadata and special-purpose addresses are always refused.
  */
 export type AddressPolicy =
   | { readonly reach: 'local-too' }
@@ -83,8 +83,8 @@ function list(...nets: readonly (readonly [net: string, prefix: number])[]): () 
 }
 
 /**
- * The registries of special addresses (RFC 6890 and successors) and addresses documented by cloud providers. The first
- * match counts.
+ * The registries of special-purpose addresses (RFC 6890 and successors) and addresses documented by cloud providers.
+ * The first match counts.
  */
 const SCOPES: readonly (readonly [AddressScope, () => BlockList])[] = [
   [

@@ -23,7 +23,7 @@ export interface PoolOptions extends ConnectionOptions, ExchangeLimits {
   readonly maxWaiting?: number;
 }
 
-/** The current state of a pool, over all endpoints. */
+/** The current state of a pool, across all endpoints. */
 export interface PoolState {
   /** The number of connections, including those being opened. */
   readonly open: number;

@@ -37,7 +37,7 @@ interface OpenSqlite {
   readonly database: SqliteDatabase;
   /** Throws when the path no longer refers to the open file: everything that is written to that file would be lost. */
   readonly checkFiles: () => void;
-  /** False when the file is too large to be checked for damage at the start. */
+  /** False when the file is too large to be checked for damage at start-up. */
   readonly checked: boolean;
 }
 

@@ -16,9 +16,9 @@ function nameOf(header: HeaderRef, kit: Kit): string {
 }
 
 /**
- * Replaces the line of a header by any number of lines: an empty list removes the header, two lines repeat it. The new
- * lines take the position of the old one, or come last if there was none. `lines` receives the name of the header, and
- * its value ('' if there was none).
+ * Replaces the line of a header with any number of lines: an empty list removes the header, two lines repeat it. The
+ * new lines take the position of the old one, or come last if there was none. `lines` receives the name of the header,
+ * and its value ('' if there was none).
  */
 export function replaceHeader(
   header: HeaderRef,
@@ -70,7 +70,7 @@ export function both(label: string, first: AddressChange, second: AddressChange)
   return { label, make: (head, kit, body) => second.make(first.make(head, kit, body), kit, body) };
 }
 
-/** Replaces all lines of this header by one. */
+/** Replaces all lines of this header with one. */
 export function setHeader(name: string, value: string): AddressChange {
   return headerValue({ name }, `${name}: ${value}`, () => value);
 }

@@ -70,7 +70,7 @@ function isNamed(line: string, name: string): boolean {
   return line.toLowerCase().startsWith(`${name.toLowerCase()}:`);
 }
 
-/** Replaces the line of a header by the given lines. An empty list removes it. `lines` receives the original line. */
+/** Replaces the line of a header with the given lines. An empty list removes it. `lines` receives the original line. */
 export function headerLines(
   label: string,
   name: string,

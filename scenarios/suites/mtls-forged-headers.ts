@@ -22,7 +22,7 @@ interface Certificate {
   readonly notAfter: string;
 }
 
-/** A format in which proxies write these values. */
+/** A format in which proxies write a certificate and the result of its verification. */
 interface Form {
   /** Formats the whole certificate. */
   readonly certificate: (certificate: Certificate) => string;

@@ -238,7 +238,7 @@ export async function finishedPartner(
 /** Whether the partner was run and therefore has a folder. After an internal error it has none. */
 const hasFolder = ({ startedAt }: FleetPartner) => startedAt !== null;
 
-/** Returns why folders of partners are rejected, one line each. */
+/** Checks the folders of a shard's partners. Returns one line for each folder that is rejected, with the reason. */
 async function checkShard({ name: from, fleet }: NamedFleet, keys: readonly KeyObject[]): Promise<string[]> {
   const problems: string[] = [];
   for (const partner of fleet.partners) {

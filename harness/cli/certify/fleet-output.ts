@@ -149,7 +149,7 @@ export function printFleet(
   process.stdout.write(`${lines.join('\n')}\n`);
 }
 
-/** Formats ", 2 refused because of their files"; empty for none. */
+/** Returns text such as ", 2 refused because of their files"; empty for none. */
 export function refusedInWords(count: number): string {
   return count === 0 ? '' : `, ${count} refused because of ${count === 1 ? 'its file' : 'their files'}`;
 }

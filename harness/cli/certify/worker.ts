@@ -66,7 +66,7 @@ async function certify({ command, config, folder }: Extract<Order, { kind: 'run'
   return { kind: 'done', facts: factsOf(document), refusals, identity: run.identities[0] ?? null, files };
 }
 
-/** Replaces the commands in a report by one that works for the operator, who has the partner's file. */
+/** Replaces the commands in a report with one that works for the operator, who has the partner's file. */
 function repeatedWith(command: string, document: ResultDocument): ResultDocument {
   const results = document.results.map(
     (one): ScenarioResult => (one.reproduce === null ? one : { ...one, reproduce: { ...one.reproduce, command } }),

@@ -264,7 +264,7 @@ async function whileConnecting<T>(work: () => Promise<T>, signal: AbortSignal): 
   }
 }
 
-/** Replaces the job by one that starts in `ms` milliseconds. */
+/** Replaces the job with one that starts in `ms` milliseconds. */
 async function later(job: ReturnType<typeof partnerJob>, ms: number, { pool, signal }: JobContext): Promise<void> {
   await whileConnecting(() => replaceJob(pool, { ...job, runAt: new Date(Date.now() + ms) }), signal);
 }

@@ -58,7 +58,7 @@ export class EndpointWatch {
     this.#onEvent = onEvent;
   }
 
-  /** How often the endpoint went down or came back. A replacement counts as two events. */
+  /** How many times the endpoint went down or came back. A replacement counts as two events. */
   get events(): number {
     return this.#events;
   }

@@ -5,7 +5,7 @@ import { watch } from 'chokidar';
 import { HookproofError } from '../../../contract/hookproof-error.ts';
 import { errorCode } from '../terminal.ts';
 
-/** Ignored folders below a watched one, which tools write: dependencies, history, output, caches. */
+/** Folders that are ignored below a watched one, because tools write to them: dependencies, history, output, caches. */
 const IGNORED_FOLDERS: ReadonlySet<string> = new Set([
   '.git',
   '.gradle',
@@ -115,7 +115,7 @@ const RECENT_MS = 60_000;
 export class Changes {
   readonly #pending = new Set<string>();
   readonly #ignored = new Set<string>();
-  /** How often each file changed in the current run; `#runs` counts consecutive runs in which it changed. */
+  /** How many times each file changed in the current run; `#runs` counts consecutive runs in which it changed. */
   readonly #writes = new Map<string, number>();
   readonly #runs = new Map<string, number>();
   #lastMs = Number.NEGATIVE_INFINITY;

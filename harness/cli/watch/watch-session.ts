@@ -57,7 +57,7 @@ type KeyRequest = Scope | 'filter' | 'again';
 const REQUESTS: Record<string, KeyRequest> = { a: 'whole', f: 'failed', p: 'filter', '\r': 'again', '\n': 'again' };
 
 const IDLE: Phase = { name: 'idle' };
-/** How often a round is repeated, without a change, because the endpoint went down: the checks may be the cause. */
+/** Maximum number of times that a round is repeated because the endpoint went down: the checks may be the cause. */
 const MAX_REPEATS = 2;
 /** If the endpoint goes down later than this after a round, the checks did not cause it. */
 const CRASH_MS = 10_000;
@@ -79,7 +79,7 @@ export class WatchSession {
   #filter: string | null = null;
   #failed: readonly string[];
   #latest: LatestRound;
-  /** How often a round was repeated since the last change or request because the endpoint went down. */
+  /** How many times a round was repeated since the last change or request because the endpoint went down. */
   #repeats = 0;
   /** The exit code of the last accepted results; 3 (no verdict) before the first. */
   #exitCode = 3;

@@ -37,7 +37,7 @@ export function evidenceOf(results: readonly ScenarioResult[]): ReadonlyMap<Scen
   );
 }
 
-/** Maximum number of probes shown for a check: the decisive one, then the first others. */
+/** Maximum number of probes shown for a check: the decisive one, then the first of the others. */
 const MAX_PROBES = 3;
 
 /** The valid deliveries that a probe is compared with. */

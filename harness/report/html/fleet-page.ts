@@ -76,7 +76,7 @@ ${barOf(parts, standings.length)}
 <p class="close">From the register at ${when(at)}.</p></header>`;
 }
 
-/** Formats "2026-11-21 19:52 UTC". */
+/** Returns text such as "2026-11-21 19:52 UTC". */
 function when(time: string): string {
   return `${time.slice(0, 10)} ${time.slice(11, 16)} UTC`;
 }
