@@ -7,6 +7,7 @@ import type { KeyObject } from 'node:crypto';
 import { randomUUID } from 'node:crypto';
 import { type FileHandle, mkdir, open, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { HookproofError } from '../../contract/hookproof-error.ts';
 import { type RegisterRecord, registerRecord } from './record.ts';
 import type { RefreshOptions } from './standing-table.ts';
@@ -16,6 +17,8 @@ const OWN = /^register-[0-9a-f-]{36}\.ndjson$/;
 const LOCK = 'register.lock';
 /** Age at which a lock is considered to be left by a killed writer: joining a file takes only milliseconds. */
 const STALE_MS = 60_000;
+const LOCK_TRIES = 50;
+const LOCK_PAUSE_MS = 20;
 
 /** The records that were read, and notes on what could not be read. Nothing is omitted silently. */
 export interface RegisterContent {
@@ -100,14 +103,17 @@ export class RegisterFiles implements Register {
   }
 }
 
-/** Tries to take the lock for joining files. Removes the lock of a killed writer after {@link STALE_MS}. */
+/** Tries for a second to take the lock for joining files. Removes a killed writer's lock after {@link STALE_MS}. */
 async function acquired(lock: string): Promise<boolean> {
   const isMade = () =>
     mkdir(lock).then(
       () => true,
       () => false,
     );
-  if (await isMade()) return true;
+  for (let tries = 0; tries < LOCK_TRIES; tries++) {
+    if (await isMade()) return true;
+    await delay(LOCK_PAUSE_MS);
+  }
   const age = Date.now() - (await stat(lock).then(({ mtimeMs }) => mtimeMs, Date.now));
   if (age < STALE_MS) return false;
   await rm(lock, { recursive: true, force: true });

@@ -142,9 +142,10 @@ export function resultOfObservation(
   if (!('observe' in planned.scenario)) return withoutVerdict(planned, 'not-run', 'not run');
   const { id } = planned.scenario;
   const needsOthers = !Object.values(STATUS_SCENARIOS).includes(id);
-  const seenAlone = planned.scenario.observe(seen);
-  const isEmpty = isAlone && needsOthers && seenAlone.verdict === 'pass';
-  const observation = isEmpty ? { ...seenAlone, verdict: 'inconclusive' as const, reason: NOTHING_SEEN } : seenAlone;
+  const observed = planned.scenario.observe(seen);
+  // The effects window shows the plain deliveries that every run sends.
+  const isEmpty = isAlone && needsOthers && !planned.scenario.needs?.includes('effects') && observed.verdict === 'pass';
+  const observation = isEmpty ? { ...observed, verdict: 'inconclusive' as const, reason: NOTHING_SEEN } : observed;
   if (observation.verdict === 'not-applicable') return notApplicable({ ...planned, obstacle: observation.reason });
   const isWarning = observation.verdict === 'fail' && planned.scenario.level === 'should';
   const verdict = isWarning ? 'warn' : observation.verdict;

@@ -76,7 +76,7 @@ describe('completion of', () => {
 
   /** Names that only the user knows. */
   const FREE_NAMES = [
-    ...['--signature-header', '--api-key-header', '--host', '--client-cn', '--allow-client', '--only'],
+    ...['--signature-header', '--api-key-header', '--host', '--client-cn', '--allow-client', '--only', '--owner'],
   ];
 
   it('every flag that takes a name', async () => {

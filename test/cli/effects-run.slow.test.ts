@@ -247,7 +247,7 @@ describe('with a restart', () => {
       const ticks = inFolder('ticks');
       const command = `while :; do echo >> '${ticks}'; sleep 0.05; done & wait`;
       const args = ['--effects', window, '--restart-command', command, '--scenario', 'effects/survives-kill'];
-      expect((await runSuite(receiver.url, [...args, '--timeout', '500ms'])).code).toBe(3);
+      expect((await runSuite(receiver.url, [...args, '--timeout', '2s'])).code).toBe(3);
       const written = await readFile(ticks, 'utf8');
       await delay(300);
       expect(await readFile(ticks, 'utf8')).toBe(written);

@@ -247,7 +247,7 @@ describe('a redacted error', () => {
       kind: 'internal',
       cause: { name: 'TypeError', message: 'bad [redacted:API key]', code: 'ERR_INVALID_CHAR' },
     });
-    expect(redacted.stack).toContain('leaks.test.ts');
+    expect(redacted.stack).toContain('leaks.slow.test.ts');
     expect(inspect(redacted, { depth: 9 })).not.toContain(value);
   });
 

@@ -189,7 +189,7 @@ describe.concurrent('before the first request', () => {
   it('prints the plan with --check, and sends nothing', async () => {
     const { code, stdout } = await certify('none', '--check', '--shard', '2/3');
     expect([code, existsSync(out('none'))]).toEqual([0, false]);
-    expect(stdout).toMatch(/^2 of 6 partners \(shard 2 of 3\) on 1 host,/);
+    expect(stdout).toMatch(/^2 partners of 6 \(shard 2 of 3\): 3 at a time, 4 per host;/);
     expect(stdout).toContain('Nothing was sent.');
   });
 
