@@ -132,19 +132,27 @@ export const orders: readonly CorrectReceiver[] = [
       return idOf(body) === undefined ? 400 : 200;
     };
   }),
-  deciding('length-required', 'Rejects by Content-Length before reading: 413 above 256 kB, 411 without one.', () => {
-    return async (req, res, options) => {
-      if (req.method !== 'POST') return 405;
-      const length = req.headers['content-length'];
-      if (length === undefined || Number(length) > 256 * 1024) {
-        res.shouldKeepAlive = false;
-        return length === undefined ? 411 : 413;
-      }
-      const body = await bodyOf(req);
-      if (!isAuthentic(req, body, options)) return 401;
-      return idOf(body) === undefined ? 400 : 200;
-    };
-  }),
+  {
+    ...deciding(
+      'length-required',
+      'Rejects by Content-Length before reading: 413 above 256 kB, 411 without one.',
+      () => {
+        return async (req, res, options) => {
+          if (req.method !== 'POST') return 405;
+          const length = req.headers['content-length'];
+          if (length === undefined || Number(length) > 256 * 1024) {
+            res.shouldKeepAlive = false;
+            return length === undefined ? 411 : 413;
+          }
+          const body = await bodyOf(req);
+          if (!isAuthentic(req, body, options)) return 401;
+          return idOf(body) === undefined ? 400 : 200;
+        };
+      },
+    ),
+    // It closes the connection while nginx still sends, which answers 502 to the sender.
+    trueWarnings: ['http/after-refused-key'],
+  },
   deciding('remembers-ids', 'Records accepted ids, and answers 200 to duplicates without work.', () => {
     const seen = new Set<string>();
     return async (req, _res, options) => {
