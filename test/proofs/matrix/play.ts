@@ -23,6 +23,9 @@ const LIMITS = { timeoutMs: 5000, recoveryMs: 5000 };
 /** Receivers that answer correctly never hang, so they get more time: a busy machine must not make them fail. */
 const LIMITS_OF_RIGHT = { timeoutMs: 30_000, recoveryMs: 10_000 };
 
+/** nginx closes connections when its 1,024 are in use: two for each delivery, and idle ones. */
+const NGINX_CONCURRENCY = 100;
+
 /** Higher than the default, because each delivery takes about 200 ms. */
 const JITTER_CONCURRENCY = 32;
 
@@ -180,7 +183,9 @@ export async function runAgainst(
       limits: {
         ...(answersCorrectly(subject) ? LIMITS_OF_RIGHT : LIMITS),
         ...(setUp === 'jitter' && { concurrency: JITTER_CONCURRENCY }),
-        ...(concurrency !== undefined && { concurrency }),
+        ...(concurrency !== undefined && {
+          concurrency: setUp === 'nginx' ? Math.min(concurrency, NGINX_CONCURRENCY) : concurrency,
+        }),
       },
     });
   } finally {

@@ -151,7 +151,7 @@ export const orders: readonly CorrectReceiver[] = [
       },
     ),
     // It closes the connection while nginx still sends, which answers 502 to the sender.
-    trueWarnings: ['http/after-refused-key'],
+    trueWarnings: ['http/after-refused-key', 'http/after-refused-signature'],
   },
   deciding('remembers-ids', 'Records accepted ids, and answers 200 to duplicates without work.', () => {
     const seen = new Set<string>();
