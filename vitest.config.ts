@@ -34,8 +34,6 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'fast',
-          // Few of these wait, and each worker loads all modules.
-          maxWorkers: 3,
           include: ['test/**/*.test.ts'],
           exclude: ['test/**/*.{slow,proof}.test.ts'],
           globalSetup: ['test/setup/global-setup.ts'],

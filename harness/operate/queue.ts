@@ -240,13 +240,16 @@ export async function hasQueue(pool: Pool): Promise<boolean> {
   return (await pool.query<{ found: boolean }>(select)).rows[0]?.found === true;
 }
 
+/** Counts the jobs. The one of {@link startWorkers} that always waits for its minute is not counted as waiting. */
 export async function countJobs(pool: Pool): Promise<QueueCounts> {
   const { rows } = await pool.query<{ [Name in keyof QueueCounts]: string }>(`
 SELECT count(*) FILTER (WHERE locked_at IS NOT NULL) AS running,
-  count(*) FILTER (WHERE locked_at IS NULL AND attempts < max_attempts AND run_at <= now()) AS waiting,
-  count(*) FILTER (WHERE locked_at IS NULL AND attempts < max_attempts AND run_at > now()) AS later,
+  count(*) FILTER (WHERE locked_at IS NULL AND attempts < max_attempts AND run_at <= now()
+    AND key IS DISTINCT FROM identifier) AS waiting,
+  count(*) FILTER (WHERE locked_at IS NULL AND attempts < max_attempts AND run_at > now()
+    AND key IS DISTINCT FROM identifier) AS later,
   count(*) FILTER (WHERE locked_at IS NULL AND attempts >= max_attempts AND key IS NOT NULL) AS dead
-FROM ${SCHEMA}._private_jobs`);
+FROM ${SCHEMA}._private_jobs AS jobs JOIN ${SCHEMA}._private_tasks AS tasks ON tasks.id = task_id`);
   const of = (name: keyof QueueCounts) => Number(rows[0]?.[name] ?? 0);
   return { running: of('running'), waiting: of('waiting'), later: of('later'), dead: of('dead') };
 }

@@ -81,7 +81,7 @@ async function startBroker(url: string, folder: string, servers: readonly Server
   };
   const remove = async () => {
     await kill();
-    rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+    rmSync(folder, { recursive: true, force: true, maxRetries: 20 });
   };
   await start().catch(async (error) => {
     await remove();
