@@ -53,8 +53,8 @@ async function readStored<T>(
 }
 
 /**
- * Stores the run. A partial run replaces only the outcomes of its checks. Errors are ignored, such as a folder that is
- * not writable.
+ * Stores the run. A partial run replaces only the outcomes of its checks. Errors, such as a folder that is not
+ * writable, are ignored.
  */
 export async function rememberRun(document: ResultDocument, url: string): Promise<void> {
   const path = pathFor(url);

@@ -156,7 +156,8 @@ const beginningOf = ({ status, body: { length, text } }: RecordedAnswer) =>
   `${status} ${length} ${text?.slice(0, 100)}`;
 
 /**
- * Returns the stack that the answers to failed checks reveal; null if they do not. A header counts more than a page.
+ * Returns the stack that the answers to failed checks reveal; null if they reveal none. Headers take precedence over
+ * bodies, and bodies over `Keep-Alive`.
  */
 export function guessStack(results: readonly Pick<ScenarioResult, 'exchanges'>[]): KnownStack | null {
   const answers = results.flatMap(({ exchanges }) => exchanges.flatMap(({ response }) => response ?? []));

@@ -93,8 +93,8 @@ export function tlsFacts({ hellos, served, analysis, privateCa }: TlsInspection)
 }
 
 /**
- * Classifies the answer to a hello that was not granted. A ServerHello that does not grant the offer is for another
- * version or is followed by an alert.
+ * Classifies the answer to a hello whose offer was not accepted. Such an answer can be a ServerHello for another
+ * version, or one that is followed by an alert.
  */
 function helloOutcomeOf(outcome: HelloOutcome): Hello['outcome'] {
   return outcome.kind === 'server-hello' ? 'declined' : outcome.kind;

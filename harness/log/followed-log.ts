@@ -46,7 +46,7 @@ export class FollowedLog {
     }
   }
 
-  /** The offset in the log after everything that has been written so far, including bytes that were not read yet. */
+  /** The offset in the log after everything that has been written so far, including bytes that are still unread. */
   get end(): number {
     const left = this.#current === null ? 0 : fstatSync(this.#current.handle.fd).size - this.#current.position;
     return this.#scan.end + Math.max(0, left);

@@ -263,7 +263,7 @@ async function answer(
   }
 }
 
-/** Clients that restart their time limit at each notification wait at least this long. */
+/** Interval of progress notifications. Shorter than the time limit of clients that restart it at each notification. */
 const PROGRESS_EVERY_MS = 4_000;
 
 /**

@@ -92,7 +92,7 @@ function joined(changes: readonly ChangedBytes[], { bytes }: ComparedBody): Chan
   return all;
 }
 
-/** Minimum length of the common prefix for a body that was derived from the plain one, in bytes. */
+/** A body counts as derived from the plain one if they share a prefix of at least this many bytes. */
 const MIN_COMMON = 8;
 
 function otherText(sent: ComparedBody, plain: ComparedBody): string {

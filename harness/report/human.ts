@@ -161,7 +161,7 @@ function renderWarnings(document: ResultDocument, groups: readonly Cause[], layo
   ];
 }
 
-/** Renders what follows in production from warnings alone, because no failure shows that they matter. */
+/** Renders the consequences in production if all checks of a cause are warnings: no failure shows that they matter. */
 function renderConsequence(cause: Cause, indent: string, layout: Layout): string[] {
   const { why } = adviceOn(cause);
   const { members } = cause;

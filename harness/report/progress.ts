@@ -12,7 +12,7 @@ export interface ProgressOptions {
   readonly color: boolean;
   /** Whether the terminal shows Unicode. Default: true. */
   readonly unicode?: boolean;
-  /** Returns milliseconds since any moment; replaced in tests. */
+  /** Returns the milliseconds since an arbitrary moment; replaced in tests. */
   readonly now?: () => number;
 }
 

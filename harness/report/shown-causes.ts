@@ -54,7 +54,7 @@ export function decidingChecks({ members }: Cause): string[] {
   return idsToRepeat(examplesOf(members, MAX_IN_COMMAND));
 }
 
-/** Returns the command that repeats these checks, if it can select checks: the command, then a flag for each. */
+/** Returns the command that repeats the run, followed by a flag for each of these checks if it can select checks. */
 export function commandWords(document: ResultDocument, ids: readonly string[]): string[] {
   return [runCommandOf(document), ...(document.command === undefined ? ids.map((id) => `--scenario ${id}`) : [])];
 }

@@ -174,7 +174,7 @@ function valuesOf(value: JsonValue): (readonly [path: string, value: JsonValue])
   return leavesOf(value, MAX_DEPTH).filter(([path]) => !path.split('.').some(isId));
 }
 
-/** More than the depth of any notification that the sender sends. */
+/** Greater than the depth of any notification that the sender sends. */
 const MAX_DEPTH = 16;
 
 /** Makes values comparable. Generated addresses and hashes count as equal. */

@@ -28,7 +28,7 @@ interface Left {
   requests: number;
 }
 
-/** A phase of a run: the checks on all lanes, or the exclusive checks. The unit is a delivery or a group. */
+/** A phase of a run: the checks on all lanes, or the exclusive checks. Both counts are of deliveries or of groups. */
 interface Phase {
   left: number;
   done: number;

@@ -84,7 +84,7 @@ interface Head {
   readonly keeps: boolean;
 }
 
-/** Caches the last head, because an endpoint's heads are often equal while their `Date` is. */
+/** Caches the last head, because an endpoint often sends identical heads until the second in `Date` changes. */
 let lastHead: Head | undefined;
 
 const HEAD_END = '\r\n\r\n';

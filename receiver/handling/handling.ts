@@ -174,7 +174,7 @@ export class Handling {
     this.wake();
   }
 
-  /** Returns an entry to the inbox that was claimed while the receiver was stopping. */
+  /** Returns to the inbox an entry that was claimed while the receiver was stopping. */
   async #releaseClaim(claimed: ClaimedEntry): Promise<void> {
     await this.#writeSettlement({ claim: claimed, state: 'pending', delayMs: 0, error: null, uncounted: true });
     this.#running.delete(claimed);

@@ -100,7 +100,7 @@ export async function viewDelivery(
   };
 }
 
-/** Returns the command for the downloaded body. `HEADER` is to be set to a value that the page does not show. */
+/** Returns the command for the downloaded body. If the page hides the signature, the user sets it as `HEADER`. */
 export function verifyCommandFor(id: string, shown: string | undefined): string {
   const value = shown === undefined ? '"$HEADER"' : `'${shown.replaceAll("'", "'\\''")}'`;
   return `hookproof verify delivery-${id}.bin --signature ${value} --secret-file secret.txt`;

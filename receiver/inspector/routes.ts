@@ -42,7 +42,7 @@ interface RouteParts {
   readonly forwarding: Forwarding | undefined;
 }
 
-/** What a person has changed in a delivery. Each header replaces those of its name. */
+/** What a person has changed in a delivery. Each header replaces all headers with the same name. */
 interface DeliveryEdit {
   readonly headers: readonly HeaderLine[];
   readonly body?: Buffer | undefined;

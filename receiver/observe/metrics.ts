@@ -173,7 +173,7 @@ function measureQueue({ Gauge }: Prometheus, describe: Describe): ReceiverMetric
 
 const CREDENTIAL_REASONS = ['missing', 'malformed', 'mismatch'];
 
-/** Reasons for which stages reject deliveries. Each of them is a label value. */
+/** The reasons that stages give for rejecting deliveries. Each of them is a label value. */
 const REASONS: ReadonlySet<string> = new Set([
   ...CREDENTIAL_REASONS.map((reason) => `api-key-${reason}`),
   ...CREDENTIAL_REASONS.map((reason) => `signature-${reason}`),

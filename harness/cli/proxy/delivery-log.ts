@@ -8,7 +8,7 @@ const WINDOW_MS = 1000;
 
 interface DeliveryLog {
   add(delivery: ForwardedDelivery): void;
-  /** Prints how many deliveries got no line of their own. */
+  /** Prints how many deliveries were only counted. */
   close(): void;
 }
 

@@ -22,7 +22,7 @@ function face(verdict: Verdict, word: string, one: string, many: string, path: s
 }
 
 /**
- * The verdicts, in the order of the attention that they need: a cross, a frame with a dot, a triangle, a hollow
+ * The verdicts, starting with those that need attention most: a cross, a frame with a dot, a triangle, a hollow
  * diamond, a square, a dash.
  */
 export const FACES: readonly Face[] = [
