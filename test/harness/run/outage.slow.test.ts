@@ -36,21 +36,27 @@ async function serveUntilTestEnds(listener: RequestListener): Promise<string> {
 
 /** Longer than a busy machine needs from the lost delivery to the two controls after it. */
 const DOWN_MS = 600;
-/** How long after its answer a delivery stops the receiver: other deliveries are answered meanwhile. */
-const LATE_MS = 150;
+/** How many requests later a delivery that was answered stops the receiver: others are answered meanwhile. */
+const LATE_REQUESTS = 6;
 
 /** Starts a valid receiver until the end of the test. `effectOf` sees the body of each correctly signed delivery. */
 async function fragileReceiver(effectOf: (body: Buffer) => Effect): Promise<string> {
   let server: Server | null = null;
   let sockets = new Set<Socket>();
   let timer: NodeJS.Timeout | undefined;
+  let left = 0;
 
   const down = () => {
     server?.close();
     for (const socket of sockets) socket.resetAndDestroy();
     sockets = new Set();
   };
+  const restart = () => {
+    down();
+    timer = setTimeout(() => void up(port), DOWN_MS);
+  };
   const listener: RequestListener = (request, response) => {
+    if (left > 0 && --left === 0) return restart();
     const chunks: Buffer[] = [];
     request.on('data', (chunk) => chunks.push(chunk));
     request.on('end', () => {
@@ -58,11 +64,7 @@ async function fragileReceiver(effectOf: (body: Buffer) => Effect): Promise<stri
       const signed = request.headers['x-service-signature'] === hmacOf(SECRET, body).toString('base64');
       const effect = signed ? effectOf(body) : 'none';
       if (effect === 'none') return;
-      const restart = () => {
-        down();
-        timer = setTimeout(() => void up(port), DOWN_MS);
-      };
-      if (effect === 'stop-late') setTimeout(restart, LATE_MS);
+      if (effect === 'stop-late') left = LATE_REQUESTS;
       else if (effect === 'drop') for (const socket of sockets) socket.resetAndDestroy();
       else down();
       if (effect === 'stop') timer = setTimeout(() => void up(port), DOWN_MS);
