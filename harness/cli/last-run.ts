@@ -9,7 +9,7 @@ import { currentId, findScenario } from '../../scenarios/index.ts';
 import { readFile, utf8Text } from '../config/read-file.ts';
 import { type Redactor, redactDocument } from '../report/index.ts';
 import type { FullRun, ResultDocument } from '../report/result-document.ts';
-import { failsTheRun, idsToRepeat, isComparable } from '../report/verdict.ts';
+import { failsTheRun, idsStillToRepeat, isComparable } from '../report/verdict.ts';
 import { stateFolder } from '../state-folder.ts';
 
 export interface LastRun {
@@ -98,8 +98,7 @@ function updated(before: LastRun | null, document: ResultDocument): LastRun {
  */
 export function stillFailing(before: readonly string[], { results, strict }: ResultDocument): string[] {
   const failing = results.filter((result) => failsTheRun(result.verdict, strict) && result.known === null);
-  const judged = new Set(results.filter((result) => result.verdict !== 'inconclusive').map(({ id }) => id));
-  return [...new Set([...idsToRepeat(failing), ...before.filter((id) => !judged.has(id))])];
+  return idsStillToRepeat(before, results, failing);
 }
 
 /**

@@ -24,7 +24,7 @@ import {
   titleOf,
 } from '../report/index.ts';
 import type { Exchange, ResultDocument, ScenarioResult } from '../report/result-document.ts';
-import { failsTheRun, idsToRepeat } from '../report/verdict.ts';
+import { failsTheRun, idsStillToRepeat } from '../report/verdict.ts';
 import { answerFields, type Contents, type Entry, MAX_ADVICE, type Marker, maybeUntrusted } from './answer.ts';
 
 /** A run of this server. Its document is redacted. */
@@ -76,8 +76,7 @@ export const detailsSchema = z.looseObject({ run: z.string(), ...answerFields })
 export function failedAfter(before: readonly string[], { results, strict }: ResultDocument): string[] {
   const fails = results.some(({ verdict }) => failsTheRun(verdict, strict));
   const failed = results.filter(({ verdict }) => fails && (verdict === 'fail' || verdict === 'warn'));
-  const judged = new Set(results.filter(({ verdict }) => verdict !== 'inconclusive').map(({ id }) => id));
-  return [...new Set([...idsToRepeat(failed), ...before.filter((id) => !judged.has(id))])];
+  return idsStillToRepeat(before, results, failed);
 }
 
 /** Checks that share a cause. Answers number the groups. */

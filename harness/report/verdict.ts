@@ -101,6 +101,19 @@ export function exitCodeOf(document: Parameters<typeof decisionOf>[0]): Decision
   return decisionOf(document).code;
 }
 
+/**
+ * Returns the ids of the checks to repeat after a run in which `failed` failed: these, what they observe, and those of
+ * `before` that got no verdict in it.
+ */
+export function idsStillToRepeat(
+  before: readonly string[],
+  results: readonly ScenarioResult[],
+  failed: readonly ScenarioResult[],
+): string[] {
+  const judged = new Set(results.filter(({ verdict }) => verdict !== 'inconclusive').map(({ id }) => id));
+  return [...new Set([...idsToRepeat(failed), ...before.filter((id) => !judged.has(id))])];
+}
+
 /** Returns the ids of these checks, each after those without which it has nothing to observe. */
 export function idsToRepeat(results: readonly Pick<ScenarioResult, 'id' | 'repeats'>[]): string[] {
   return [...new Set(results.flatMap(({ id, repeats = [] }) => [...repeats, id]))];
