@@ -1,7 +1,7 @@
 /** NATS and RabbitMQ in temporary folders, for tests and measurements. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,6 +11,11 @@ import { pathOf } from './programs.ts';
 
 export interface BrokerServer {
   readonly url: string;
+  /**
+   * Whether a stream or queue survives a kill. RabbitMQ 3.10 writes the registration of a new quorum queue about three
+   * seconds later. When it is killed before, the queue never has a leader again, and no message is confirmed.
+   */
+  isOnDisk(name: string): boolean;
   /** Ends it with SIGKILL, and resolves when it is gone. */
   kill(): Promise<void>;
   /** Starts it again on the same port and data. */
@@ -24,7 +29,7 @@ export async function startNats(): Promise<BrokerServer> {
   const folder = mkdtempSync(join(tmpdir(), 'hookproof-nats-'));
   const port = await freePort();
   const command = [pathOf('nats-server') ?? '', '-a', '127.0.0.1', '-p', String(port), '-js', '-sd', folder];
-  return startBroker(`nats://127.0.0.1:${port}`, folder, [{ command, port }]);
+  return { ...(await startBroker(`nats://127.0.0.1:${port}`, folder, [{ command, port }])), isOnDisk: () => true };
 }
 
 /** Debian's program on the PATH changes the user and the folder. This one runs as any user in any folder. */
@@ -56,10 +61,12 @@ export async function startRabbitmq(): Promise<BrokerServer> {
     RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS: '-kernel inet_dist_use_interface {127,0,0,1}',
   };
   const program = existsSync(DEBIAN_RABBITMQ) ? DEBIAN_RABBITMQ : (pathOf('rabbitmq-server') ?? '');
-  return startBroker(`amqp://guest:guest@127.0.0.1:${port}`, folder, [
+  const broker = await startBroker(`amqp://guest:guest@127.0.0.1:${port}`, folder, [
     { command: ['epmd', '-port', String(namesPort), '-address', '127.0.0.1'], port: namesPort },
     { command: [program, '-noinput'], port, env },
   ]);
+  const registry = join(folder, env.RABBITMQ_NODENAME, 'quorum', env.RABBITMQ_NODENAME, 'names.dets');
+  return { ...broker, isOnDisk: (name) => readFileSync(registry).includes(name) };
 }
 
 interface Server {
@@ -70,7 +77,7 @@ interface Server {
 }
 
 /** Starts the servers one after the other. */
-async function startBroker(url: string, folder: string, servers: readonly Server[]): Promise<BrokerServer> {
+async function startBroker(url: string, folder: string, servers: readonly Server[]) {
   let running: { kill(): Promise<void> }[] = [];
   const kill = async () => {
     await Promise.all(running.map((server) => server.kill()));

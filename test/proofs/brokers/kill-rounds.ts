@@ -8,7 +8,7 @@ import { seededRandom } from '../../setup/seeded-random.ts';
 import { notification, openLedger, startLoad } from '../durability/deliveries.ts';
 import { openFolder, type ReceiverProcess, startReceiverProcess } from '../durability/receiver-process.ts';
 import { missingFrom, waitUntil } from '../durability/stored-state.ts';
-import { BROKERS, type BrokerName } from './broker.ts';
+import { BROKERS, type BrokerName, NAME } from './broker.ts';
 
 export const SCRIPT = fileURLToPath(new URL('receiver-script.ts', import.meta.url));
 const CONNECTIONS = 64;
@@ -90,6 +90,7 @@ export async function brokerKillRounds(options: {
       receiver = await start();
       load = startLoad({ url: receiver.url, connections: CONNECTIONS, next, onAnswer });
       await acknowledgement();
+      await waitUntil('the queue on disk', () => broker.isOnDisk(NAME));
       await randomMoment();
       await broker.kill();
       // Some deliveries arrive without a broker. More would only slow its start down.
