@@ -57,23 +57,25 @@ describe.each(RUN)('the recipe for %s', (stack) => {
   const facts = RECIPE_FACTS[stack];
   const isPlayed = (at: number) => isItsTurn(RUN.indexOf(stack), at, 2);
 
-  it.skipIf(reason !== null)('passes the whole catalogue', async () => {
-    const folder = copied(stack);
-    const { url } = await started(stack, folder);
-    const document = await checked(stack, url);
-    const found = document.results.filter(({ verdict }) => verdict !== 'pass' && verdict !== 'not-applicable');
-    expect(
-      found.map(({ id, verdict, reason }) => ({ id, verdict, reason })).filter(({ id }) => !isExpected(id)),
-    ).toEqual([]);
-    expect(document.verdict).toBe('conformant');
-    const ids = journalOf(folder).map(({ id }) => id);
-    expect(ids.length).toBeGreaterThan(100);
-    expect(new Set(ids).size).toBe(ids.length);
-  });
+  if (isPlayed(0)) {
+    it.skipIf(reason !== null)('passes the whole catalogue', async () => {
+      const folder = copied(stack);
+      const { url } = await started(stack, folder);
+      const document = await checked(stack, url);
+      const found = document.results.filter(({ verdict }) => verdict !== 'pass' && verdict !== 'not-applicable');
+      expect(
+        found.map(({ id, verdict, reason }) => ({ id, verdict, reason })).filter(({ id }) => !isExpected(id)),
+      ).toEqual([]);
+      expect(document.verdict).toBe('conformant');
+      const ids = journalOf(folder).map(({ id }) => id);
+      expect(ids.length).toBeGreaterThan(100);
+      expect(new Set(ids).size).toBe(ids.length);
+    });
+  }
 
   const isExpected = (id: string) => facts?.warnings?.[id] !== undefined;
 
-  if (isPlayed(0)) {
+  if (isPlayed(1)) {
     it.skipIf(reason !== null)(
       'is caught when it verifies re-serialised JSON, with a fix for its language',
       async () => {

@@ -11,7 +11,7 @@ import type { FaultOutcomes } from '../../../harness/diagnose/fault-dictionary.t
 import { countCommits } from '../../setup/turn.ts';
 
 /** Every receiver is in one share. */
-const SHARES = 6;
+const SHARES = 12;
 
 const DICTIONARY = 'scenarios/fault-dictionary.json';
 /** A module of one of these folders exports literals: mutants with a name, or scenarios with an id. */
