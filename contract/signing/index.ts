@@ -31,5 +31,8 @@ export {
   signMistakenly,
   whoChangedBody,
 } from './mistakes.ts';
-export { PUBLISHED_SCHEMES, type PublishedScheme } from './published-schemes.ts';
+export type { Scheme } from './schemes/scheme.ts';
+export { FOREIGN_SCHEMES, SCHEMES, SERVICE_SCHEME } from './schemes/schemes.ts';
+export { describeScheme, messageIdOf, signWithScheme } from './schemes/sign-scheme.ts';
+export { verifyWithScheme } from './schemes/verify-scheme.ts';
 export { hmac, signatureOf } from './sign.ts';

@@ -10,7 +10,7 @@ import {
   type HeaderLine,
   sameHeaderName,
 } from '../../contract/index.ts';
-import { PUBLISHED_SCHEMES, type PublishedScheme } from '../../contract/signing/index.ts';
+import { describeScheme, FOREIGN_SCHEMES, type Scheme, signWithScheme } from '../../contract/signing/index.ts';
 import type { AddressChange, Change, SignChange } from '../../scenarios/index.ts';
 import type { Partner } from '../partner.ts';
 import type { Answer, Attempt } from '../transport/index.ts';
@@ -70,28 +70,30 @@ function also(header: string, copies: readonly { readonly name: string; readonly
   };
 }
 
-function schemeFinding({ slug, name, headers, description }: PublishedScheme): Finding {
+function schemeFinding(scheme: Scheme): Finding {
   return findingOf(
-    `expects-${slug}-signature`,
-    `The endpoint verifies signatures in the ${name} scheme, not those of this service`,
+    `expects-${scheme.name}-signature`,
+    `The endpoint verifies signatures in the ${scheme.title} scheme, not those of this service`,
     'foreign-signature-format',
-    `It accepts ${headers.join(', ')}: ${description}.`,
+    `It accepts ${Object.keys(scheme.headers).join(', ')}: ${describeScheme(scheme)}.`,
   );
 }
 
-function schemeTrials(scheme: PublishedScheme, url: string): ChangedDelivery[] {
-  const { name, sign } = scheme;
-  const finding = schemeFinding(scheme);
-  const ways = sign({ body: new Uint8Array(), secret: '', url, id: '', timestamp: 0 }).length;
-  return Array.from({ length: ways }, (_, way) => ({
-    ...finding,
+/** The schemes in which the secret of a partner can sign. */
+const TRIED_SCHEMES = FOREIGN_SCHEMES.filter(({ algorithm }) => algorithm !== 'ed25519');
+
+/** Signs with the key that the scheme makes from the secret, and with the secret as text. */
+function schemeTrials(scheme: Scheme, url: string): ChangedDelivery[] {
+  const asText: Scheme = { ...scheme, secret: { encoding: 'utf8' } };
+  return (scheme.secret.encoding === 'utf8' ? [scheme] : [scheme, asText]).map((way) => ({
+    ...schemeFinding(scheme),
     authentic: true,
     change: {
       address: {
-        label: `also signed in the ${name} scheme`,
+        label: `also signed in the ${scheme.title} scheme`,
         make: (head, kit, body) => {
           const timestamp = Math.floor(Date.now() / 1000);
-          const lines = sign({ body, secret: kit.secret, url, id: `msg_${kit.nonce(24)}`, timestamp })[way] ?? [];
+          const lines = signWithScheme(way, { body, url, id: `msg_${kit.nonce(24)}`, timestamp }, [kit.secret]);
           return { ...head, headers: [...head.headers, ...lines] };
         },
       },
@@ -145,7 +147,7 @@ function trialsFor(partner: Partner): { trials: ChangedDelivery[]; rare: Changed
     }
     const names = [DEFAULT_SIGNATURE_HEADER, ...SIGNATURE_HEADERS].filter((name) => !sameHeaderName(name, header));
     trials.push(...names.map((name) => otherHeader(partner, 'signature', header, name)));
-    trials.push(...PUBLISHED_SCHEMES.flatMap((scheme) => schemeTrials(scheme, partner.url)));
+    trials.push(...TRIED_SCHEMES.flatMap((scheme) => schemeTrials(scheme, partner.url)));
   }
   if (apiKey !== undefined) {
     const header = apiKey.header ?? DEFAULT_API_KEY_HEADER;
@@ -270,15 +272,16 @@ export function explainWords({ answer }: Attempt, partner: Partner): Finding | n
   if (answer === null || is2xx(answer)) return null;
   const words = Buffer.from(answer.body.subarray(0, MAX_WORDS)).toString('latin1');
   const header = partner.signing?.header ?? DEFAULT_SIGNATURE_HEADER;
-  for (const { slug, name, headers, description } of PUBLISHED_SCHEMES) {
-    const named = headers.find((one) => new RegExp(`(?<![\\w-])${one}(?![\\w-])`, 'i').test(words));
+  for (const scheme of TRIED_SCHEMES) {
+    const { name, title } = scheme;
+    const named = Object.keys(scheme.headers).find((one) => new RegExp(`(?<![\\w-])${one}(?![\\w-])`, 'i').test(words));
     if (named === undefined || sameHeaderName(named, header)) continue;
     return findingOf(
-      `expects-${slug}-signature`,
-      `The endpoint asks for the header ${named}, which belongs to the ${name} scheme`,
+      `expects-${name}-signature`,
+      `The endpoint asks for the header ${named}, which belongs to the ${title} scheme`,
       'foreign-signature-format',
-      `Its answer (${answer.status}) names the header. ${name} sends ${description}. A delivery signed in this way ` +
-        'with the configured secret was not accepted either, so the secret may differ as well.',
+      `Its answer (${answer.status}) names the header. ${title} sends ${describeScheme(scheme)}. A delivery signed ` +
+        'in this way with the configured secret was not accepted either, so the secret may differ as well.',
     );
   }
   const about = ABOUT_CREDENTIALS.exec(words)?.[0];
@@ -301,6 +304,6 @@ export function rejectionFindings(): Finding[] {
     headerFinding('API key', 'the configured header', 'another header'),
     refusesCharacter('+'),
     findsNoSignature(401, 'missing signature', 'the header'),
-    ...PUBLISHED_SCHEMES.map(schemeFinding),
+    ...TRIED_SCHEMES.map(schemeFinding),
   ];
 }

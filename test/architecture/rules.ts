@@ -33,6 +33,7 @@ export const MODULES: Readonly<Record<string, Module>> = {
       'package-file.ts',
       'secret-spellings.ts',
       'signing/index.ts',
+      'signing/schemes/schemes.ts',
       'signing/sign.ts',
       'stacks.ts',
       'visible.ts',

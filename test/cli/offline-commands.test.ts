@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { SIGNING_MISTAKES } from '../../contract/signing/index.ts';
+import { FOREIGN_SCHEMES, SIGNING_MISTAKES } from '../../contract/signing/index.ts';
 import { lacks } from '../setup/programs.ts';
 import { hookproof } from './hookproof.ts';
 
@@ -122,6 +122,72 @@ describe('verify', () => {
       code: 1,
       says: true,
     });
+  });
+});
+
+describe('another scheme', () => {
+  const given = { HOOKPROOF_SECRET: `whsec_${randomBytes(24).toString('base64')}` };
+  const both = {
+    env: given,
+    get cwd() {
+      return cwd;
+    },
+  };
+  const headerArgs = (stdout: string) =>
+    stdout
+      .trim()
+      .split('\n')
+      .flatMap((line) => ['--header', line]);
+
+  it.each(FOREIGN_SCHEMES.filter(({ algorithm }) => algorithm !== 'ed25519').map(({ name }) => name))(
+    '%s: verify accepts the headers that sign prints, and names what is different',
+    async (name) => {
+      const url = ['--url', 'https://a.test/hook'];
+      const signed = await hookproof(['sign', 'body.json', '--scheme', name, ...url], both);
+      const verify = (args: string[]) => hookproof(['verify', 'body.json', '--scheme', name, ...url, ...args], both);
+      const good = await verify(headerArgs(signed.stdout));
+      expect({ code: good.code, stdout: good.stdout }).toEqual({
+        code: 0,
+        stdout: expect.stringMatching(/^✓ the signature matches in the .+ scheme \(\d+ bytes\)\n$/),
+      });
+      const none = await verify([]);
+      expect({ code: none.code, stdout: none.stdout }).toEqual({
+        code: 1,
+        stdout: expect.stringMatching(
+          /^✗ the signature does not match in the .+ scheme\n {2}The header .+ is missing\./,
+        ),
+      });
+    },
+  );
+
+  it('says that a delivery is too old, and prints the report as JSON', async () => {
+    const args = ['sign', 'body.json', '--scheme', 'stripe', '--timestamp', '1700000000'];
+    const line = headerArgs((await hookproof(args, both)).stdout);
+    const check = (...more: string[]) =>
+      hookproof(['verify', 'body.json', '--scheme', 'stripe', ...line, ...more], both);
+    expect((await check()).stdout).toMatch(/✓ [\s\S]*Its timestamp is \d+ s old: a receiver must reject it by now\./);
+    expect(JSON.parse((await check('--json')).stdout)).toMatchObject({ scheme: 'stripe', matches: true, problems: [] });
+  });
+
+  it.each<[string, string[], string]>([
+    [
+      'an unknown scheme',
+      ['sign', 'body.json', '--scheme', 'strip'],
+      "'strip' is invalid. Allowed choices are standard-webhooks, ",
+    ],
+    ['no URL where it is signed', ['sign', 'body.json', '--scheme', 'square'], 'Give it with `--url`'],
+    [
+      'a timestamp that is none',
+      ['sign', 'body.json', '--scheme', 'slack', '--timestamp', 'now'],
+      'seconds since 1970',
+    ],
+    ['an id without a scheme', ['sign', 'body.json', '--id', 'x'], 'need `--scheme`'],
+    ['a mistake of this service', ['sign', 'body.json', '--scheme', 'slack', '--as', 'hex'], 'Leave `--as` or'],
+    ['neither a signature nor a scheme', ['verify', 'body.json'], 'give `--signature`, or `--scheme`'],
+    ['half a header', ['verify', 'body.json', '--scheme', 'slack', '--header', 'x'], 'Name: value'],
+  ])('refuses %s with exit 2', async (_, args, says) => {
+    const { code, stdout, stderr } = await hookproof(args, both);
+    expect({ code, stdout, says: stderr.includes(says) ? says : stderr }).toEqual({ code: 2, stdout: '', says });
   });
 });
 

@@ -1,5 +1,6 @@
 /** The commands that send nothing: look-ups, signing and verifying by hand, starter files. */
 import { Argument, type Command, Option } from 'commander';
+import { FOREIGN_SCHEMES } from '../../../contract/signing/schemes/schemes.ts';
 import { STACKS } from '../../../contract/stacks.ts';
 import { type ActionMaker, collect, withRun } from './shared-options.ts';
 
@@ -13,8 +14,9 @@ Examples:
 const VERIFY_HELP = `
 Exits 0 if the signature matches, and 1 if it does not or the file is a printed form of a notification.
 
-Example:
-  hookproof verify body.json --signature "$HEADER" --secret-file secret.txt`;
+Examples:
+  hookproof verify body.json --signature "$HEADER" --secret-file secret.txt
+  hookproof verify body.json --scheme github --header "X-Hub-Signature-256: $HEADER" --secret-file secret.txt`;
 
 const COMPLETION_HELP = `
 Completes commands, flags, names of checks, suites, faults, stacks, reporters and notifications, and files.
@@ -33,11 +35,15 @@ Examples:
   hookproof certs certs
   hookproof certs certs --host partner.test --host 127.0.0.1 --days 90 --key rsa2048`;
 
+const schemeOption = (what: string) =>
+  new Option('--scheme <name>', what).choices(FOREIGN_SCHEMES.map(({ name }) => name));
+
 const SIGN_HELP = `
 Send the file with --data-binary: --data removes line ends, and the signature no longer matches.
 
 Examples:
   hookproof sign body.json --secret-file secret.txt
+  hookproof sign body.json --secret-file secret.txt --scheme standard-webhooks
   curl --header "$(hookproof sign body.json --header-line)" --header 'Content-Type: application/json' \\
     --data-binary @body.json http://127.0.0.1:3000/`;
 
@@ -84,6 +90,10 @@ function addSigningCommands(program: Command, action: ActionMaker): void {
     .option('--secret-file <file>', 'file with the secret (or HOOKPROOF_SECRET)')
     .option('--as <encoding>', 'sign with this fault or encoding; `--as list` lists them', 'base64')
     .option('--header-line [name]', 'print the whole header line, for `curl --header` (default: X-Service-Signature)')
+    .addOption(schemeOption('print the headers of a delivery in the scheme of another service'))
+    .option('--id <id>', 'message id, with --scheme (default: made from the body)')
+    .option('--timestamp <seconds>', 'time of the message in seconds since 1970, with --scheme (default: now)')
+    .option('--url <url>', 'URL of the endpoint, for a scheme that signs it')
     .addHelpText('after', SIGN_HELP)
     .action(action(async () => (await import('../commands/sign.ts')).signCommand));
 
@@ -91,7 +101,9 @@ function addSigningCommands(program: Command, action: ActionMaker): void {
     .command('verify')
     .argument('[file]', 'file with the body, "-" for standard input', '-')
     .description('explain why a signature does not match, offline')
-    .requiredOption('--signature <value>', 'the signature, as received in the header')
+    .option('--signature <value>', 'the signature, as received in the header')
+    .addOption(schemeOption('verify a delivery in the scheme of another service'))
+    .option('--header <line>', "received header, 'Name: value', with --scheme (repeatable)", collect)
     .option('--secret-file <file>', 'file with the secret (or HOOKPROOF_SECRET)')
     .option('--api-key-file <file>', 'file with the API key, to detect whether it was used instead of the secret')
     .option('--url <url>', 'URL of the endpoint, to detect whether the URL was signed together with the body')

@@ -3,11 +3,25 @@ import { DEFAULT_SIGNATURE_HEADER, HookproofError } from '../../../contract/inde
 import { SIGNING_MISTAKES, signBody } from '../../../contract/signing/index.ts';
 import { readBodyToSign, requiredSecret } from '../command-input.ts';
 import { didYouMean } from '../did-you-mean.ts';
+import { signInScheme } from './scheme.ts';
 
-export async function signCommand(
-  file: string,
-  flags: { readonly secretFile?: string; readonly as: string; readonly headerLine?: string | true },
-): Promise<number> {
+interface SignFlags {
+  readonly secretFile?: string;
+  readonly as: string;
+  readonly headerLine?: string | true;
+  readonly scheme?: string;
+  readonly id?: string;
+  readonly timestamp?: string;
+  readonly url?: string;
+}
+
+export async function signCommand(file: string, flags: SignFlags): Promise<number> {
+  const { scheme } = flags;
+  if (scheme === undefined && [flags.id, flags.timestamp, flags.url].some((value) => value !== undefined)) {
+    throw new HookproofError('SIGN_NEEDS_SCHEME', '`--id`, `--timestamp` and `--url` need `--scheme`', {
+      hint: 'The signature of this service is over the body alone.',
+    });
+  }
   if (flags.as === 'list') {
     const rows = [{ name: 'base64', title: 'the correct signature' }, ...SIGNING_MISTAKES];
     const width = Math.max(...rows.map(({ name }) => name.length)) + 2;
@@ -23,6 +37,12 @@ export async function signCommand(
   if (file === '-' && flags.secretFile === '-') {
     throw new HookproofError('SIGN_ONE_INPUT', 'body and secret cannot both come from standard input', {
       hint: 'Give a file for one of them.',
+    });
+  }
+  if (scheme !== undefined) {
+    if (flags.as === 'base64') return signInScheme(file, { ...flags, scheme });
+    throw new HookproofError('SIGN_ONE_WAY', '`--as` makes mistakes of the scheme of this service alone', {
+      hint: 'Leave `--as` or `--scheme` out.',
     });
   }
   const secret = await requiredSecret(flags.secretFile);

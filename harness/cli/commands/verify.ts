@@ -1,11 +1,16 @@
 /** `hookproof verify`: checks whether a signature matches, and explains why not, offline. */
+
+import { HookproofError } from '../../../contract/index.ts';
 import { explainMistake } from '../../../contract/mistakes/index.ts';
 import { explainSignature, type MistakeExplanation, type SignatureReport } from '../../../contract/signing/index.ts';
 import { credential, readInput, requiredSecret } from '../command-input.ts';
 import { writeWrapped } from '../wrapped-text.ts';
+import { verifyInScheme } from './scheme.ts';
 
 interface VerifyFlags {
-  readonly signature: string;
+  readonly signature?: string;
+  readonly scheme?: string;
+  readonly header?: readonly string[];
   readonly secretFile?: string;
   readonly apiKeyFile?: string;
   readonly url?: string;
@@ -13,6 +18,13 @@ interface VerifyFlags {
 }
 
 export async function verifyCommand(file: string, flags: VerifyFlags): Promise<number> {
+  const { scheme, signature } = flags;
+  if (scheme !== undefined && signature === undefined) return verifyInScheme(file, { ...flags, scheme });
+  if (signature === undefined || scheme !== undefined || flags.header !== undefined) {
+    throw new HookproofError('VERIFY_SIGNATURE', 'give `--signature`, or `--scheme` with the headers', {
+      hint: "For another service, give `--scheme NAME`, and `--header 'Name: value'` for each header.",
+    });
+  }
   const secret = await requiredSecret(flags.secretFile);
   const apiKey = await credential({
     noun: 'API key',
@@ -26,7 +38,7 @@ export async function verifyCommand(file: string, flags: VerifyFlags): Promise<n
   const report = explainSignature({
     body,
     secret,
-    header: flags.signature,
+    header: signature,
     ...(apiKey === undefined ? {} : { apiKey }),
     ...(flags.url === undefined ? {} : { url: flags.url }),
   });

@@ -1,0 +1,37 @@
+/** What a signing scheme is, as data. Every function of this folder works for any literal of this type. */
+
+/** A text with placeholders in braces. */
+export type Template = string;
+
+/** How a service signs the webhooks that it sends. */
+export interface Scheme {
+  /** The name in commands, settings and findings. */
+  readonly name: string;
+  readonly title: string;
+  /** The public documentation of the scheme. Absent for the service of the specification. */
+  readonly documentation?: string;
+  /** The value of each header: a template over `{signature}`, `{timestamp}` and `{id}`. */
+  readonly headers: Readonly<Record<string, Template>>;
+  /** The signed bytes: a template over `{body}`, `{timestamp}`, `{id}` and `{url}`. */
+  readonly signed: Template;
+  readonly algorithm: 'sha1' | 'sha256' | 'sha512' | 'ed25519';
+  readonly encoding: 'base64' | 'hex';
+  /** How the key is made from the secret: a prefix that is removed, and the encoding of the rest. */
+  readonly secret: { readonly prefix?: string; readonly encoding: 'utf8' | 'base64' };
+  /** One signature: a template over `{value}`. Default: `{value}`. */
+  readonly signature?: Template;
+  /** What separates several signatures in a header. Without it, there is only one. */
+  readonly separator?: string;
+  /** The greatest difference between the timestamp and the receiver's clock, in seconds, if receivers must check it. */
+  readonly toleranceSeconds?: number;
+}
+
+/** What a scheme signs, apart from the secret. */
+export interface SchemeInput {
+  readonly body: Uint8Array;
+  readonly url: string;
+  /** Message id. */
+  readonly id: string;
+  /** Time of the message, in epoch seconds. */
+  readonly timestamp: number;
+}

@@ -1,0 +1,100 @@
+/** Signs and describes deliveries in any scheme. */
+import { createHash, createPrivateKey, createPublicKey, type KeyObject, sign as signEdDsa } from 'node:crypto';
+import type { HeaderLine } from '../../delivery.ts';
+import { HookproofError } from '../../hookproof-error.ts';
+import { hmac } from '../sign.ts';
+import type { Scheme, SchemeInput, Template } from './scheme.ts';
+
+/** Replaces the placeholders of a template. A value may be bytes, which are kept as they are. */
+function fillTemplate(template: Template, values: Readonly<Record<string, string | Uint8Array>>): Buffer {
+  const parts = template.split(/\{(\w+)\}/);
+  return Buffer.concat(parts.map((part, at) => Buffer.from(at % 2 === 1 ? (values[part] ?? '') : part)));
+}
+
+export function signedBytes(signed: Template, { body, url, id, timestamp }: SchemeInput): Buffer {
+  return fillTemplate(signed, { body, url, id, timestamp: `${timestamp}` });
+}
+
+/** Returns the bytes of a secret in the scheme. Without the prefix, the whole secret is decoded. */
+export function keyBytes({ secret: { prefix = '', encoding } }: Pick<Scheme, 'secret'>, secret: string): Buffer {
+  return Buffer.from(secret.startsWith(prefix) ? secret.slice(prefix.length) : secret, encoding);
+}
+
+/** DER of an Ed25519 key up to its 32 bytes (RFC 8410). */
+const PRIVATE_KEY_DER = Buffer.from('302e020100300506032b657004220420', 'hex');
+const PUBLIC_KEY_DER = Buffer.from('302a300506032b6570032100', 'hex');
+const ED25519_KEY_BYTES = 32;
+const PUBLIC_KEY_PREFIX = 'whpk_';
+
+/** Returns the private key in a secret: its 32 bytes, which some libraries write with the public key after them. */
+function privateKey(scheme: Scheme, secret: string): KeyObject {
+  const bytes = keyBytes(scheme, secret);
+  if (bytes.length !== ED25519_KEY_BYTES && bytes.length !== 2 * ED25519_KEY_BYTES) {
+    throw new HookproofError('SECRET_INVALID', `the secret is not a private key of ${scheme.title}`, {
+      hint: `Give ${scheme.secret.prefix ?? ''} and the Base64 of the 32 bytes of an Ed25519 private key.`,
+    });
+  }
+  const der = Buffer.concat([PRIVATE_KEY_DER, bytes.subarray(0, ED25519_KEY_BYTES)]);
+  return createPrivateKey({ key: der, format: 'der', type: 'pkcs8' });
+}
+
+/** Returns the public key in a secret, or of the private key in it. */
+export function publicKey(scheme: Scheme, secret: string): KeyObject {
+  if (!secret.startsWith(PUBLIC_KEY_PREFIX)) return createPublicKey(privateKey(scheme, secret));
+  const bytes = Buffer.from(secret.slice(PUBLIC_KEY_PREFIX.length), 'base64');
+  if (bytes.length !== ED25519_KEY_BYTES) {
+    throw new HookproofError('SECRET_INVALID', `the secret is not a public key of ${scheme.title}`, {
+      hint: `Give ${PUBLIC_KEY_PREFIX} and the Base64 of the 32 bytes of an Ed25519 public key.`,
+    });
+  }
+  return createPublicKey({ key: Buffer.concat([PUBLIC_KEY_DER, bytes]), format: 'der', type: 'spki' });
+}
+
+function signatureBytes(scheme: Scheme, bytes: Uint8Array, secret: string): Buffer {
+  const { algorithm } = scheme;
+  if (algorithm === 'ed25519') return signEdDsa(null, bytes, privateKey(scheme, secret));
+  return hmac(bytes, keyBytes(scheme, secret), algorithm);
+}
+
+/** Returns one signature as it stands in the header. */
+function schemeSignature(scheme: Scheme, input: SchemeInput, secret: string): string {
+  const bytes = signatureBytes(scheme, signedBytes(scheme.signed, input), secret);
+  return `${fillTemplate(scheme.signature ?? '{value}', { value: bytes.toString(scheme.encoding) })}`;
+}
+
+/**
+ * Returns the headers of a delivery that is signed with one or several secrets.
+ *
+ * @throws HookproofError SECRET_INVALID if a secret is not a key of the scheme, SCHEME_ONE_SIGNATURE if there are
+ *   several secrets and the scheme has one signature
+ */
+export function signWithScheme(scheme: Scheme, input: SchemeInput, secrets: readonly string[]): HeaderLine[] {
+  const { headers, separator, title } = scheme;
+  if (secrets.length > 1 && separator === undefined) {
+    throw new HookproofError('SCHEME_ONE_SIGNATURE', `a delivery of ${title} has one signature`, {
+      hint: 'Give one secret.',
+    });
+  }
+  const values = {
+    id: input.id,
+    timestamp: `${input.timestamp}`,
+    signature: secrets.map((secret) => schemeSignature(scheme, input, secret)).join(separator),
+  };
+  return Object.entries(headers).map(([name, template]) => [name, `${fillTemplate(template, values)}`]);
+}
+
+/** Returns a message id. Equal bodies at equal times have equal ids, so that output is repeatable. */
+export function messageIdOf(body: Uint8Array, timestamp: number): string {
+  return `msg_${createHash('sha256').update(`${timestamp}.`).update(body).digest('hex').slice(0, 24)}`;
+}
+
+const ENCODING_NAMES = { base64: 'Base64', hex: 'hex' } as const;
+
+/** Describes what is signed and how the value is written. */
+export function describeScheme({ algorithm, encoding, signed, signature = '{value}', headers }: Scheme): string {
+  const name = algorithm === 'ed25519' ? 'an Ed25519 signature' : `HMAC-${algorithm.replace('sha', 'SHA')}`;
+  const [template = ''] = Object.values(headers).filter((value) => value.includes('{signature}'));
+  const written = template.replace('{signature}', signature).replaceAll(/\{(\w+)\}/g, '<$1>');
+  const over = signed.replaceAll(/\{(\w+)\}/g, '<$1>');
+  return `${ENCODING_NAMES[encoding]} of ${name} over ${over}${written === '<value>' ? '' : `, as ${written}`}`;
+}
