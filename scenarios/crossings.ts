@@ -55,27 +55,27 @@ export const PRUNED: readonly Pruned[] = [
     flaws: ['replayed-signature', 'empty-secret'],
     shapes: ['notification', 'content', 'content type', 'framing', 'method', 'URL', 'hint'],
     reason:
-      'The shape of a request may decide whether the signature is compared; missing and random signatures show it. ' +
+      'The shape of a request may decide whether the signature is compared; missing and random signatures show this. ' +
       'The secret may be chosen by the type, so an empty secret is also sent with other types.',
   },
   {
     flaws: ['random-signature', 'no-key', 'no-certificate'],
     shapes: ['patch-as-post', 'post-as-delete'],
     reason:
-      'Whatever overrides PUT overrides PATCH and DELETE too, so PUT is sent; unsigned, also PATCH in one direction ' +
-      'and DELETE in the other.',
+      'Code that overrides PUT also overrides PATCH and DELETE, so only PUT is sent. Without a signature, PATCH is ' +
+      'also sent in one direction, and DELETE in the other.',
   },
   {
     flaws: ['signature-of-nothing', 'signature-of-empty-object'],
     shapes: ['notification', 'content', 'content type', 'framing', 'method', 'URL', 'hint'],
     reason:
-      'The verification gets an empty body, or the empty object of a parser, where another parser or nothing has ' +
-      'read the body. That depends on its type and its encoding, of which the usual ones are sent.',
+      'The verification gets an empty body, or the empty object of a parser, if another parser or none has read the ' +
+      'body. This depends on the content type and the encoding; the usual ones are sent.',
   },
   {
     flaws: ['named-secret', 'named-key'],
     shapes: ['notification', 'content', 'content type', 'framing', 'method', 'URL', 'hint'],
-    reason: 'They differ from other invalid credentials only where the request names the credential.',
+    reason: 'These credentials differ from other invalid ones only if the request names them.',
   },
   {
     flaws: ['no-signature', 'no-key', 'random-signature'],
@@ -83,7 +83,7 @@ export const PRUNED: readonly Pruned[] = [
       ...(['secret-in-body', 'secret-in-query', 'secret-in-cookies', 'secret-in-headers'] as const),
       ...(['key-in-body', 'key-in-query', 'key-in-cookies'] as const),
     ],
-    reason: 'A credential that the request names is of use only to a forgery that was made with it.',
+    reason: 'Naming a credential in the request helps only a forgery that was made with that credential.',
   },
   {
     flaws: ['random-signature'],
@@ -109,13 +109,13 @@ export const PRUNED: readonly Pruned[] = [
       ...(['patch', 'delete', 'options', 'propfind'] as const),
       ...(['get-as-post', 'post-as-put', 'post-as-get', 'form-as-put', 'get-with-handshakes'] as const),
     ],
-    reason: 'One value for each kind of parser, framing and route is enough here; unsigned, all of them are sent.',
+    reason: 'One value for each kind of parser, framing and route is enough here; without a signature, all are sent.',
   },
   {
     flaws: ['random-key'],
     shapes: ['notification', 'content', 'content type', 'framing', 'method', 'URL', 'hint'],
     reason:
-      'How a key is compared does not depend on the rest of the request, and the missing key shows whether it is. ' +
+      'How a key is compared does not depend on the rest of the request; a missing key shows whether it is. ' +
       'The large body is sent because an early rejection can break the connection.',
   },
   {
@@ -150,7 +150,8 @@ export const PRUNED: readonly Pruned[] = [
       ...(['get-as-post', 'post-as-get', 'form-as-put'] as const),
       ...(['empty-chunked', 'no-body-no-type', 'signature-in-trailer'] as const),
     ],
-    reason: 'The key is checked without the body; one value of each kind is sent, and all of them unsigned.',
+    reason:
+      'The key is checked without the body; one value of each kind is enough here. Without a signature, all are sent.',
   },
   {
     flaws: ['no-key'],
@@ -160,7 +161,7 @@ export const PRUNED: readonly Pruned[] = [
       ...(['referer', 'authorization', 'algorithm-headers', 'agent-balancer'] as const),
       ...(['query-skip', 'query-test', 'query-debug', 'query-open-path', 'query-results', 'form-ping'] as const),
     ],
-    reason: 'Part of a delivery with several hints, or without a meaning for a key.',
+    reason: 'The hint is part of a delivery with several hints, or has no meaning for a key.',
   },
   {
     flaws: ['no-key'],
@@ -168,7 +169,7 @@ export const PRUNED: readonly Pruned[] = [
       ...(['rewritten-to-metrics', 'rewritten-to-static', 'rewritten-to-login', 'rewritten-to-favicon'] as const),
       ...(['rewritten-to-robots', 'rewritten-to-well-known'] as const),
     ],
-    reason: 'What opens a path by a header usually opens several; unsigned, all of them are sent.',
+    reason: 'Code that opens a path because of a header usually opens several; without a signature, all are sent.',
   },
   {
     flaws: ['no-certificate'],

@@ -24,7 +24,7 @@ export function defectOf({ title, defect }: Pick<Scenario, 'title' | 'defect'>, 
   return `${answer} ${delivery} with ${/^\d/.test(outcome) ? 'status ' : ''}${outcome}`;
 }
 
-/** Returns true if {@link defectOf} knows a defect. Scenarios that only record something have none. */
+/** Returns true if {@link defectOf} has a text for the scenario. A title that begins with "Records" is its own text. */
 export function hasDefect({ title, defect }: Pick<Scenario, 'title' | 'defect'>): boolean {
   return defect !== undefined || /^(?:Accepts|Rejects|Handles|Does not reveal|Does not write|Records) /.test(title);
 }

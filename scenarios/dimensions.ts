@@ -1,10 +1,10 @@
 /**
- * The dimensions of forged deliveries: what is wrong with a credential, and the shape of the request that has no valid
- * one. `forgery.ts` makes a scenario from one flaw and some shapes. `crossings.ts` collects these scenarios, and states
- * which combinations are left out and why.
+ * The dimensions of forged deliveries: what is wrong with a credential, and the shape of the request. `forgery.ts`
+ * makes a scenario from one flaw and one or more shapes. `crossings.ts` collects these scenarios, and states which
+ * combinations are left out and why.
  *
  * One accepted forgery is enough to fail a receiver. A shape may therefore combine several hints, and its parts are
- * sent one by one only after the whole was accepted (`FollowUp`).
+ * sent one by one only after the whole has been accepted (`FollowUp`).
  */
 import { gzipSync } from 'node:zlib';
 import type { HeaderLine, JsonObject, JsonValue } from '../contract/index.ts';
@@ -139,7 +139,7 @@ export const FLAWS = {
 
 export type FlawName = keyof typeof FLAWS;
 
-/** An aspect in which a request may differ from the sender's own. */
+/** An aspect in which a request may differ from the sender's own requests. */
 export type Dimension = 'notification' | 'content' | 'content type' | 'framing' | 'method' | 'URL' | 'hint';
 
 /** The expected answers, by the kind of shape. */
@@ -178,7 +178,7 @@ function notification(label: string, compose: (kit: Kit) => JsonValue, answer: '
 /** Defines a notification that the sender never sends. */
 const invented = (label: string, compose: (kit: Kit) => JsonValue) => notification(label, compose, 'invented');
 
-/** Creates a type or status that no receiver knows. */
+/** Creates the name of a type or status that no receiver knows. */
 const unknownName = (kit: Kit) => `TEST_UNKNOWN_${kit.nonce(6).toUpperCase()}`;
 
 /** Adds members to the envelope and to the data of the plain notification. Each addition is a part. */
@@ -248,7 +248,10 @@ function byMethod(method: string, mayBePage: Shape['mayBePage'] = 'by-method'): 
   return { dimension: 'method', label: method, change: { address }, answer: 'method', mayBePage };
 }
 
-/** Uses a method that writes. A handler that stores every body answers like a page, but does not answer GET. */
+/**
+ * Uses a method that writes. A handler that stores every body accepts every request, as a page does, but does not
+ * answer GET.
+ */
 const byWriting = (method: string) => byMethod(method, 'by-get');
 
 const OVERRIDE_HEADERS = ['X-HTTP-Method-Override', 'X-HTTP-Method', 'X-Method-Override'];

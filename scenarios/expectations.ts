@@ -49,7 +49,7 @@ export const acceptedOrRejected: Expectation = {
  * fails, because valid credentials do not become invalid under load.
  */
 export const acceptedUnlessBusy: Expectation = {
-  text: '200 (a rejection for the load or a closed connection: warning)',
+  text: '200 (a rejection because of the load or a closed connection: warning)',
   authentic: true,
   pass: [200],
   warn: [400, 403, 404, 405, 408, 409, 413, 421, 423, 425, 429, '5xx', 'closed', 'none'],
@@ -60,7 +60,7 @@ export const acceptedUnlessBusy: Expectation = {
  * internal error fails.
  */
 export const acceptedUnlessOld: Expectation = {
-  text: '200 (a 4xx for the time: warning)',
+  text: '200 (a 4xx because of the time: warning)',
   authentic: true,
   pass: [200],
   warn: ['4xx'],
@@ -302,7 +302,10 @@ export const notServed: Expectation = {
   pass: ['3xx', '4xx', 501],
 };
 
-/** Well-formed HTTP in an unusual form, which may be served or rejected suitably. An internal error fails. */
+/**
+ * Well-formed HTTP in an unusual form, which may be served, or rejected with a suitable status. An internal error
+ * fails.
+ */
 export const servedOrRefused: Expectation = {
   text: '200, any 4xx, 501 or 505',
   authentic: true,

@@ -96,7 +96,7 @@ export const REQUIREMENTS = [
     section: 'ruling',
     level: 'must',
     subject: 'receiver',
-    text: 'Header names are case-insensitive, and white space around a value is not part of it, as in HTTP.',
+    text: 'Header names are case-insensitive, and whitespace around a value is not part of it, as in HTTP.',
   },
   {
     id: 'delivery-malformed',
@@ -336,7 +336,7 @@ export const REQUIREMENTS = [
     section: 'ruling',
     level: 'should',
     subject: 'receiver',
-    text: 'While a secret is rotated, deliveries are accepted that are signed with the old or the new one.',
+    text: 'While a secret is being rotated, deliveries that are signed with the old or the new secret are accepted.',
   },
   {
     id: 'rotation-end',
@@ -433,7 +433,7 @@ export const REQUIREMENTS = [
     section: 'Notification envelope',
     level: 'must',
     subject: 'receiver',
-    text: 'The id is a UUID. No version is stated, so each is accepted.',
+    text: 'The id is a UUID. No version is stated, so every version is accepted.',
   },
   {
     id: 'envelope-id-case',

@@ -121,8 +121,8 @@ export interface Kit {
     /** Returns the valid signature of a body under one of the two secrets. */
     sign(body: Uint8Array, secret: RotatedSecret): string;
     /**
-     * A notification that was accepted when it was signed with the old secret and this was valid. Absent if there was
-     * none.
+     * A notification that was accepted with a signature under the old secret, while that secret was valid. Absent if
+     * there was none.
      */
     readonly delivered?: JsonObject;
   };
@@ -190,7 +190,8 @@ export interface ConnectChange {
   /** The only TLS version that is offered. Default: TLS 1.2 and 1.3. */
   readonly version?: OfferedTlsVersion;
   /**
-   * Set if the delivery would be the same as controls over its version. The controls then use the negotiated version.
+   * Set if the delivery would be the same as its controls if they used its version. The controls then use the
+   * negotiated version.
    */
   readonly likeControl?: true;
   readonly clientCertificate?: ClientCertificate;
@@ -331,8 +332,8 @@ export interface FollowUp {
 }
 
 /**
- * The final effect that the receiver must have given to the notification of a delivery, as reported by its effects
- * window. All deliveries of one notification state the same effect.
+ * The effect that the notification of a delivery must have in the end, as reported by the receiver's effects window.
+ * All deliveries of one notification state the same effect.
  */
 export interface ExpectedEffect {
   /** How many times the notification must be handled. */
@@ -372,7 +373,7 @@ export interface RunObservations {
     readonly recovered: boolean | null;
     readonly sign: string;
     /**
-     * True if the receiver itself seems to have ended or to hang. False if the network or a gateway may be the cause.
+     * True if the receiver itself seems to have exited or to hang. False if the network or a gateway may be the cause.
      */
     readonly looksDead: boolean;
     /** The symptom as a code: `closed` or `silence` if there was no answer, otherwise the status of the answer. */
@@ -515,7 +516,7 @@ export interface Observation {
   readonly reason: string;
   /** A code for `observed` that is the same in every run, if there is one. */
   readonly outcome?: string | undefined;
-  /** The checks that were observed. A run that repeats only this one has nothing to observe without them. */
+  /** The checks that were observed. A run that repeats the observation must repeat these checks, too. */
   readonly repeats?: readonly string[];
 }
 
@@ -609,7 +610,7 @@ export interface ObservationScenario extends ScenarioText {
   readonly observe: (run: RunObservations) => Observation;
 }
 
-/** A scenario of the TLS handshake: one ClientHello, between two that the production sender would send. */
+/** A scenario of the TLS handshake: one changed ClientHello, between two like those of the production sender. */
 export interface HandshakeScenario extends ScenarioText {
   readonly hello: HelloOffer;
   readonly expect: HelloExpectation;

@@ -43,17 +43,17 @@ export function withoutHeader(header: HeaderRef, label: string): AddressChange {
   return replaceHeader(header, label, () => []);
 }
 
-/** Sends another value in a header. */
+/** Replaces the value of a header. A missing header is added. */
 export function headerValue(header: HeaderRef, label: string, value: (old: string, kit: Kit) => string): AddressChange {
   return replaceHeader(header, label, (name, old, kit) => [[name, value(old, kit)]]);
 }
 
-/** Spells the name of a header differently. */
+/** Renames a header. Its value does not change. */
 export function headerName(header: HeaderRef, label: string, rename: (name: string) => string): AddressChange {
   return replaceHeader(header, label, (name, value) => [[rename(name), value]]);
 }
 
-/** Writes underscores into the name of a header instead of hyphens. */
+/** Replaces the hyphens in the name of a header with underscores. A name without hyphens gets a trailing underscore. */
 export function underscored(header: HeaderRef): AddressChange {
   return headerName(header, 'the name of the header with underscores', (name) =>
     name.includes('-') ? name.replaceAll('-', '_') : `${name}_`,
@@ -88,7 +88,7 @@ export function addQuery(label: string, query: (kit: Kit, head: RequestHead) => 
 
 /**
  * Moves the value of a header to another header. If the partner has configured that header, `-Copy` is appended to its
- * name, so the value is always in a wrong header.
+ * name, so the value is never in the configured header.
  */
 export function moveToHeader(
   header: HeaderRef,

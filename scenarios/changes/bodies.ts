@@ -18,10 +18,14 @@ function isObject(value: JsonValue | undefined): value is JsonObject {
 
 function objectAt(value: JsonValue | undefined, path: string): JsonObject {
   if (isObject(value)) return value;
-  throw new HookproofError('SCENARIO_PATH', `A scenario changes ${path}, and what it starts from has no such object.`, {
-    hint: 'Start from a notification that has the field, or correct the path.',
-    kind: 'internal',
-  });
+  throw new HookproofError(
+    'SCENARIO_PATH',
+    `A scenario changes \`${path}\`, but its notification has no such object.`,
+    {
+      hint: 'Start from a notification that has the field, or correct the path.',
+      kind: 'internal',
+    },
+  );
 }
 
 /** Copies an object and sets the field at a dotted path. The objects on the path must exist. */

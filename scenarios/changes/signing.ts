@@ -45,7 +45,7 @@ function signChange(
   return { label, make, ...(shell === undefined ? {} : { shell }), ...(suits === undefined ? {} : { suits }) };
 }
 
-/** Converts text to a header value: its UTF-8 bytes, without control characters. */
+/** Converts text to a header value: its UTF-8 bytes as Latin-1 characters, without control characters. */
 export function headerText(text: string): string {
   return Buffer.from(text)
     .toString('latin1')
@@ -89,7 +89,7 @@ export function signedWithText(secret: string): SignChange {
 }
 
 /**
- * Signs other bytes than those that are sent. `before` is a shell command that derives the signed bytes from the sent
+ * Signs bytes other than those that are sent. `before` is a shell command that derives the signed bytes from the sent
  * ones.
  */
 export function signedOver(
@@ -146,7 +146,7 @@ export function shifted(base64: string, start: number, end: number, steps = 4): 
  * tr, cut, head, sed, od, printf. The secret appears only as the variable "$HOOKPROOF_SECRET".
  */
 
-/** Encodes a digest as base64 on one line. */
+/** Shell command that encodes its input as base64 on one line. */
 const AS_BASE64 = 'openssl base64 -A';
 
 /** Quotes a text as one word for a POSIX shell. */

@@ -19,7 +19,7 @@ const PRESENTED: Readonly<Record<ClientCertificate, string>> = {
 };
 
 /**
- * Presents another client certificate than the partner's, over this TLS version or, by default, over the negotiated
+ * Presents a client certificate other than the partner's, over this TLS version or, by default, over the negotiated
  * one.
  */
 export function presenting(clientCertificate: ClientCertificate, version?: OfferedTlsVersion): ConnectChange {

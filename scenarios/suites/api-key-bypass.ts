@@ -31,7 +31,7 @@ export const keyCrossings: readonly Crossing[] = crossings(
       'key-exempt-claims',
     ],
     'missing-with-open-paths': [
-      'a delivery without the API key that has headers which name an open path',
+      'a delivery without the API key whose headers name an open path',
       [
         ...(['rewritten-to-health', 'rewritten-to-healthz', 'rewritten-to-ping', 'rewritten-to-public'] as const),
         'rewritten-to-root',

@@ -41,7 +41,7 @@ const invalid = family(
       'an invalid API key with 401',
       { address: wrongKey },
       'unchecked-key',
-      { note: 'The sender also expects 401, not 403 from a gateway.' },
+      { note: 'The sender expects 401 even from a gateway, not 403.' },
     ],
     'wrong-named-in-connection': [
       'an invalid API key that Connection names',
@@ -202,13 +202,13 @@ const guessed = family(
       { note: '"Every entry is valid" is true for an empty list.' },
     ],
     'same-characters': [
-      'the API key with its characters reordered, exchanged for others of the same sum, or their high bits set',
+      'the API key with its characters reordered, replaced by others with the same sum, or with their high bits set',
       {
         flow: () => [
           [nearly('the key in reverse', (key) => [...key].toReversed().join(''))],
           [nearly('the key with its first and last character exchanged', ends)],
           [nearly('another key with the same hash code in Java', sameHashCode)],
-          [nearly('the key, the highest bit of every character set', withHighBit, refusedUnusualHeader)],
+          [nearly('the key with the highest bit of every character set', withHighBit, refusedUnusualHeader)],
         ],
       },
       'derived-key-comparison',

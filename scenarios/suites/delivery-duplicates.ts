@@ -99,7 +99,7 @@ function poisoned(label: string, spoilt: Spoilt, expect: Expectation = refused):
   };
 }
 
-/** Receivers commonly limit failures at three or five. From ten on, many lock out addresses. */
+/** Common limits on failures are three and five. After ten failures, many receivers lock out the address. */
 const FORGERIES = 5;
 
 /**
@@ -143,8 +143,8 @@ function withForgery(kit: Kit): Groups {
 }
 
 /**
- * Invalid deliveries that must not block the id of a valid one. Anyone can send a forgery, so a forgery must not block
- * an id. After an invalid delivery that only the sender can make, a valid one may be rejected as a duplicate, which
+ * Invalid deliveries that must not block the id of a valid one. Anyone can send a forgery, so a blocked id fails. Only
+ * the sender can send an invalid delivery with valid credentials, so a valid one that is then rejected as a duplicate
  * warns.
  */
 export const deliveryPoisoned: readonly Scenario[] = family(
@@ -169,7 +169,7 @@ export const deliveryPoisoned: readonly Scenario[] = family(
         sign: otherSecret,
       })),
       'verdict-kept-by-id',
-      { needs: ['hmac'], note: 'Deliveries may fail while a secret is rotated, and are sent again.' },
+      { needs: ['hmac'], note: 'Deliveries may fail while a secret is being rotated, and are then sent again.' },
     ],
     'poisoned-other-content': [
       'a forgery with the same id and other content',

@@ -20,7 +20,7 @@ import { event, type Groups, inSequence, ofTransaction, withExpectation } from '
 
 type OrderType = 'BUY' | 'SELL';
 
-/** Makes deliveries of orders of one transaction, one for each status. */
+/** Makes one delivery for each status of an order. All of them have the same transaction. */
 function ordersOf(kit: Kit, transactionId: string, type: OrderType, statuses: readonly OrderStatus[]): Delivery[] {
   return statuses.map((status) => event(status, order(kit, type, status, { transactionId })));
 }
@@ -114,7 +114,7 @@ export const deliveryOrder: readonly Scenario[] = [
         { note: 'A sell may go from PENDING to COMPLETED directly.' },
       ],
       'cash-step': [
-        'the cash step of a SELL order as expired, and late as completed',
+        'the cash step of a SELL order as expired, and later as completed',
         ofTransaction((kit, transactionId) => [
           event('PENDING', order(kit, 'SELL', 'PENDING', { transactionId })),
           event('the cash step EXPIRED', cashStep(kit, transactionId, 'EXPIRED')),
@@ -124,7 +124,7 @@ export const deliveryOrder: readonly Scenario[] = [
         { requirements: ['transitions-open', 'caas-tracking'] },
       ],
       'cash-step-first': [
-        'COMPLETED of a SELL order after its cash step is completed',
+        'the status COMPLETED of a SELL order after its completed cash step',
         ofTransaction((kit, transactionId) => [
           event('the cash step', cashStep(kit, transactionId, 'COMPLETED')),
           event('the order', order(kit, 'SELL', 'COMPLETED', { transactionId })),
@@ -210,7 +210,7 @@ export const deliveryOrder: readonly Scenario[] = [
         'ids of other forms, or rejects them as unknown',
         { flow: (kit) => withExpectation(acceptedOrUnknown, idsOfOtherForms(kit)) },
         'id-form-assumed',
-        { defect: 'Fails on ids of other forms than UUIDs and words' },
+        { defect: 'Fails on ids that are neither UUIDs nor words' },
       ],
     },
   ),

@@ -96,7 +96,7 @@ const staysUp: ObservationScenario = {
     if (lost !== undefined) {
       // The endpoint is reachable, but answers with this status.
       if (/^\d{3}$/.test(lost.outcome ?? '')) {
-        const reason = `${lost.sign}, which is longer than a rate limit lasts; earlier ones were accepted`;
+        const reason = `${lost.sign}, which is longer than a rate limit lasts; earlier deliveries were accepted`;
         return { verdict: 'fail', observed, outcome: lost.outcome, reason };
       }
       const suspects = lost.inFlight.length === 0 ? 'nothing' : lost.inFlight.join(', ');
@@ -111,7 +111,7 @@ const staysUp: ObservationScenario = {
     return {
       verdict: 'inconclusive',
       observed,
-      reason: 'the endpoint was away for a while, and no delivery was found to be the cause',
+      reason: 'the endpoint was unavailable for a while, and no delivery was found to be the cause',
     };
   },
   mistake: 'uncaught-error',

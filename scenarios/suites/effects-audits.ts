@@ -68,7 +68,7 @@ const noneTwice = audited(({ notifications }) => {
 const nothingElse = audited(({ unexplained }) => {
   if (unexplained === 0) return passed('nothing else');
   const observed = `${counted(unexplained, 'handling')} without a valid delivery`;
-  const reason = `${observed}: of deliveries without a readable id, or of another sender during the run`;
+  const reason = `${observed}: from deliveries without a readable id, or from another sender during the run`;
   return { verdict: 'fail', observed, reason, outcome: 'handled' };
 });
 

@@ -45,7 +45,7 @@ function unreadReason(files: readonly LogFile[]): string | null {
 const NOTHING_SOUGHT: Observation = {
   verdict: 'not-applicable',
   observed: '',
-  reason: 'the run had no such value, or a too short one, to look for in the log',
+  reason: 'the run had no such value to search the log for, or only one that is too short',
 };
 
 function judgeLog(
@@ -85,7 +85,7 @@ const observed = (leak: LogLeak, verdict: 'fail' | 'warn' = 'fail') => ({
 
 const log = { suite: 'effects', verb: 'Does not write' } as const;
 
-/** Logs are read by more people than should know the secrets. */
+/** What the receiver writes to its log. More people read logs than should know the secrets. */
 export const effectsLog = [
   ...family(
     { ...log, level: 'must', requirements: ['hmac-secret-custody'], needs: ['hmac', 'log'], mistake: 'secret-in-log' },
@@ -96,7 +96,7 @@ export const effectsLog = [
         observed('secret-part', 'warn'),
         {
           level: 'should',
-          note: 'Eight characters or more that are less than half of it: they shorten the search for the rest.',
+          note: 'At least eight characters, but less than half of the secret. They shorten a search for the rest.',
         },
       ],
       'log-api-key': [
@@ -108,7 +108,7 @@ export const effectsLog = [
       'log-api-key-part': [
         'a part of the API key to its log',
         observed('api-key-part', 'warn'),
-        { level: 'should', needs: ['api-key', 'log'], note: 'Its name or a digest of it identifies a key as well.' },
+        { level: 'should', needs: ['api-key', 'log'], note: 'A name or a digest identifies the key just as well.' },
       ],
       'log-signature': [
         'expected signatures to its log',

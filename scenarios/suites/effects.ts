@@ -27,7 +27,7 @@ function once(values: EffectValues = {}, current?: ExpectedEffect['current']): E
   return { times: 1, values, ...(current && { current }) };
 }
 
-/** Delivers a deposit of this many atomic units of an asset with these decimals. */
+/** Delivers a deposit of this many atomic units of an asset with this number of decimals. */
 function depositOf(kit: Kit, decimals: number, atomic: string): Delivery {
   const currency = Object.entries(kit.decimals ?? {}).find(([, known]) => known === decimals)?.[0] ?? '';
   const notification = withField(deposit(kit), 'data.metadata.asset', { amount: atomic, currency });
@@ -43,7 +43,7 @@ const ATOMIC_AMOUNTS = ['1', '9007199254740993', '123456789012345678901234567'];
 const DIGITS_38 = '12345678901234567890123456789012345678';
 const DIGITS_78 = `${'1234567890'.repeat(7)}12345671`;
 
-/** Sends amounts of an asset with these decimals. */
+/** Sends amounts of an asset with this number of decimals. */
 function withDecimals(decimals: number): Row {
   return [
     `amounts of an asset with ${decimals} decimals without losing a digit`,
@@ -224,31 +224,31 @@ const repeated: readonly Scenario[] = [
     { ...handles, requirements: ['repeat-once'] },
     {
       'copies-in-turn': [
-        'a notification once that is delivered four times',
+        'a notification only once when it is delivered four times',
         { flow: (kit) => inSequence(...copies(kit, 4)) },
         'copy-handled-again',
         { defect: 'Handles a notification again when it is delivered again' },
       ],
       'copies-at-once': [
-        'a notification once that is delivered on sixteen connections at the same time',
+        'a notification only once when it is delivered on sixteen connections at the same time',
         { flow: (kit) => [copies(kit, 16)] },
         'lookup-before-insert',
         { defect: 'Handles a notification several times when copies arrive at the same time' },
       ],
       'copies-on-new-connections': [
-        'a notification once that is delivered in turn on eight new connections',
+        'a notification only once when it is delivered in turn on eight new connections',
         { onNewConnections: true, flow: (kit) => inSequence(...copies(kit, 8)) },
         'ids-kept-in-memory',
         { defect: 'Handles a notification again when a copy arrives on another connection' },
       ],
       'copies-after-handling': [
-        'a notification once that is delivered again when it has been handled',
+        'a notification only once when it is delivered again after its handling',
         { handledBefore: 1, flow: (kit) => inSequence(...copies(kit, 2)) },
         'copy-handled-again',
         { defect: 'Handles a notification again when a copy arrives after its handling' },
       ],
       'other-layout-of-a-copy': [
-        'a notification once that is delivered again with other white space',
+        'a notification only once when it is delivered again with different whitespace',
         { flow: withOtherLayout },
         'copies-by-content',
         {
@@ -257,7 +257,7 @@ const repeated: readonly Scenario[] = [
         },
       ],
       'forged-before-valid': [
-        'the valid notification alone when a forged one with its id came first',
+        'only the valid notification when a forged one with its id came first',
         {
           flow: (kit) => {
             const { valid, forged } = withForgedCopy(kit);
@@ -277,7 +277,7 @@ const repeated: readonly Scenario[] = [
     ...effects,
     id: 'effects/forged-after-valid',
     title: 'Keeps the values of a valid notification when a forged copy follows',
-    defect: 'Changes a notification by a forged copy',
+    defect: 'Lets a forged copy change a valid notification',
     needs: ['effects', 'hmac'],
     flow: (kit) => {
       const { valid, forged } = withForgedCopy(kit);
@@ -290,7 +290,7 @@ const repeated: readonly Scenario[] = [
     { ...handles, requirements: ['repeat-once'], needs: ['effects', 'restart'] },
     {
       'survives-kill': [
-        'every acknowledged notification once when it is killed right after',
+        'every acknowledged notification once when the receiver is killed right afterwards',
         {
           ...restarting,
           flow: (kit) => [
@@ -305,7 +305,7 @@ const repeated: readonly Scenario[] = [
         },
       ],
       'copies-after-restart': [
-        'a notification once that is delivered again after a restart',
+        'a notification only once when it is delivered again after a restart',
         { ...restarting, flow: aroundRestart },
         'ids-kept-in-memory',
         { defect: 'Handles a notification again after a restart' },
@@ -363,7 +363,7 @@ const values: readonly Scenario[] = [
       );
     },
     mistake: 'misspelt-hash-key',
-    note: 'By ruling, the correct spelling wins, whatever their order.',
+    note: 'By ruling, the correct spelling wins, whatever the order of the keys.',
   },
   ...family(
     { ...handles, verb: 'Converts', requirements: ['deposit-amount-precise'] },
@@ -382,7 +382,7 @@ const values: readonly Scenario[] = [
     { ...handles, level: 'should', requirements: ['envelope-open'], mistake: 'unknown-value-stops-work' },
     {
       'unknown-fields': [
-        'a notification once that has unknown fields',
+        'a notification with unknown fields once',
         { flow: withUnknownFields },
         { defect: 'Does not handle a notification that has unknown fields' },
       ],
@@ -417,7 +417,7 @@ const values: readonly Scenario[] = [
     ...effects,
     id: 'effects/final-status-kept',
     title: 'Keeps the final status of an order when an earlier one arrives later',
-    defect: 'Overwrites the final status of an order by an earlier one',
+    defect: 'Overwrites the final status of an order with an earlier one',
     level: 'should',
     requirements: ['repeat-order'],
     ...ofTransaction((kit, transactionId) => {
@@ -432,6 +432,6 @@ const values: readonly Scenario[] = [
 /** What the receiver did and logged. Specification: Delivery endpoint (a valid webhook is processed). */
 export const effectsSuite: Suite = {
   name: 'effects',
-  title: 'What the receiver did, by its own effects window and its log',
+  title: 'What the receiver did, according to its effects window and its log',
   scenarios: [...kinds, ...repeated, ...values, ...effectsAudits, ...effectsLog],
 };

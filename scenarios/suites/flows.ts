@@ -6,7 +6,7 @@ import { accepted } from '../expectations.ts';
 import { ownId } from '../samples.ts';
 import type { Delivery, Expectation, FlowScenario, Kit, SignChange } from '../scenario.ts';
 
-/** Signs with another secret than the partner's. */
+/** Signs with a secret other than the partner's. */
 export const otherSecret: SignChange = signedWith('signed with a different secret', (kit) => kit.bytes(32));
 
 /** The deliveries of a flow, as groups of concurrent deliveries. The groups are sent one after another. */

@@ -49,7 +49,7 @@ function mixedBurst(): Delivery[] {
 /** Number of held deliveries. It is higher than the number of concurrent requests at which some receivers shed load. */
 const HELD = 12;
 
-/** Sends valid deliveries that arrive slowly, and forgeries meanwhile. */
+/** Sends valid deliveries that arrive slowly, and forgeries while they arrive. */
 function whileOthersArrive(): Delivery[] {
   return [
     ...Array.from({ length: HELD }, (_, at) => ({
@@ -149,11 +149,11 @@ export const httpFraming: readonly Scenario[] = [
   {
     ...concurrent,
     id: 'http/forged-while-others-arrive',
-    title: `Rejects forgeries while ${HELD} valid deliveries are still arriving, and accepts those`,
+    title: `Rejects forgeries, and accepts ${HELD} valid deliveries that are still arriving`,
     defect: `Accepts forgeries, or rejects valid deliveries, while ${HELD} deliveries are arriving`,
     flow: () => [whileOthersArrive()],
     mistake: 'state-shared-by-requests',
-    note: 'A receiver that leaves checks out under load fails here, too.',
+    note: 'A receiver that skips checks under load also fails here.',
   },
   {
     ...concurrent,
@@ -206,7 +206,7 @@ const unparsable = (what: string, lines: readonly HeaderLine[]): Delivery => ({
   expect: servedOrRefused,
 });
 
-/** By default, Java's HttpClient offers HTTP/2 with every request. */
+/** Offers of an upgrade, as header lines. By default, Java's HttpClient offers HTTP/2 with every request. */
 const UPGRADES: Readonly<Record<string, readonly string[]>> = {
   'an upgrade to an unknown protocol': ['Connection: Upgrade, close', 'Upgrade: x-test/1'],
   'an upgrade to h2c': [
@@ -252,7 +252,7 @@ export const httpUnusual: readonly Scenario[] = [
             ]),
         },
         'optional-http-features',
-        { note: 'HttpClient of Java offers HTTP/2 this way with every plain request.' },
+        { note: "Java's HttpClient offers HTTP/2 this way with every unencrypted request." },
       ],
     },
   ),

@@ -26,8 +26,8 @@ const announcing = (length: string): Change => ({
 const rejectedOrOldHttp: Expectation = {
   ...rejectedOrRead,
   text:
-    'any 4xx, 501, 505 or a closed connection; 200, or an answer in the way of HTTP/0.9, is recorded ' +
-    '(anything else warns)',
+    'any 4xx, 501, 505 or a closed connection (200, or an answer without a status as in HTTP/0.9: recorded; ' +
+    'anything else: warning)',
   note: [200, 'unreadable'],
 };
 

@@ -8,7 +8,7 @@ import { httpHostile, httpTargets } from './http-hostile.ts';
 
 /** OPTIONS asks what the endpoint supports, so any answer except an error passes. */
 const optionsServedOrNot: Expectation = {
-  text: 'any 4xx or 501, or 200 or 204 with what is allowed',
+  text: 'any 4xx or 501, or 200 or 204 with the allowed methods',
   authentic: true,
   pass: ['4xx', 501, 200, 204],
 };

@@ -15,10 +15,7 @@ const CREDENTIALS: readonly Leak[] = ['signature', 'secret', 'api-key', 'credent
 const INSIDES: readonly Leak[] = ['stack-trace', 'parser-detail', 'error-message', 'database-message', 'debug-page'];
 const noCredentials = without('an answer without any credential', false, CREDENTIALS);
 const noInsides = (authentic: boolean) =>
-  without('an answer without any credential, stack trace or message from inside', authentic, [
-    ...CREDENTIALS,
-    ...INSIDES,
-  ]);
+  without('an answer without any credential, stack trace or internal message', authentic, [...CREDENTIALS, ...INSIDES]);
 
 export const otherSecret: SignChange = signedWith('signed with a different secret', (kit) => kit.nonce(40));
 const unsupportedMethod: AddressChange = { label: 'PUT', make: (head) => ({ ...head, method: 'PUT' }) };
@@ -106,7 +103,7 @@ export const leakProbes: readonly Scenario[] = [
       ],
       'unsupported-method': ['internals when the method is PUT', { address: unsupportedMethod }],
       'oversize-body': [
-        'internals when the body has 2 MB',
+        'internals when the body is 2 MB long',
         { compose: having(plain, 'data.padding', () => 'x'.repeat(2_000_000)) },
         { note: 'The body parser rejects the body before your own error handling.' },
       ],

@@ -132,7 +132,7 @@ const inAnyAnswer = family(
       {
         level: 'must',
         requirements: ['no-leak'],
-        note: 'This check also reports the secret and the API key, in every answer of the run.',
+        note: 'This check searches every answer of the run, for the secret and the API key as well.',
       },
     ],
     'no-stack-traces': [

@@ -9,7 +9,7 @@ import type { FlowScenario } from '../scenario.ts';
 import { created, onChain, returned, tracked } from './malformed-fields.ts';
 import { type Fields, IN_CHAIN_DATA, inMetadata } from './malformed-lookups.ts';
 
-/** Each text would match a vulnerable expression if its last character did not differ. */
+/** Each text would match a vulnerable expression but for its last character. */
 const TEXTS: readonly (readonly [what: string, text: string])[] = [
   ['a long word', `${'a1B2c3D4'.repeat(6)}!`],
   ['words and separators', `${'aa.bb-cc:dd_ee@ff/gg '.repeat(3)}\n!`],

@@ -126,7 +126,7 @@ export function inMetadata(name: string): string {
   return `data.metadata.${name}`;
 }
 
-/** The change of a value. `undefined` removes the field. */
+/** A change of a value: its name, and the function that returns the new value. `undefined` removes the field. */
 type Value = readonly [what: string, change: (value: JsonValue) => JsonValue | undefined];
 
 /** Sends one delivery for each combination of these fields and values. */
@@ -220,14 +220,14 @@ const lookups = family(
         ['a superscript digit', () => '\u00b2'],
         ['an Arabic digit', () => '\u0663'],
         ['5,000 digits', () => '7'.repeat(5000)],
-        ['an exponent that no number holds', () => '1e999999999'],
+        ['an exponent that no number type can hold', () => '1e999999999'],
         ['NaN', () => 'NaN'],
         ['Infinity', () => 'Infinity'],
         ['only a sign', () => '-'],
         ['a space after it', (value) => `${String(value)} `],
       ),
       'number-conversion-unchecked',
-      { note: 'Tests for digits and conversions differ in what they take for a number.' },
+      { note: 'Tests for digits and conversions differ in what they accept as a number.' },
     ],
     'time-odd': [
       'a time of the right form that does not exist',
@@ -235,8 +235,8 @@ const lookups = family(
         [LOOKED_UP.time],
         anyClearAnswer,
         ['a day that February does not have', () => '2026-02-30T10:00:00Z'],
-        ['a month too many', () => '2026-13-01T10:00:00Z'],
-        ['an hour too many', () => '2026-01-01T25:00:00Z'],
+        ['a month that does not exist', () => '2026-13-01T10:00:00Z'],
+        ['an hour that does not exist', () => '2026-01-01T25:00:00Z'],
         ['the year 0', () => '0000-01-01T00:00:00Z'],
         ['an offset of 99 hours', () => '2026-01-01T10:00:00+99:00'],
       ),

@@ -50,7 +50,7 @@ export const unsignedMalformed: readonly Crossing[] = crossings(
       'an unsigned body of more than 8 MiB',
       ['over-8-mib'],
       'oversized-body-unhandled',
-      { note: 'Above common memory limits (8 MB), some receivers end or continue with an empty body.' },
+      { note: 'Above common memory limits (8 MB), some receivers exit, or continue with an empty body.' },
     ],
     'unsigned-depth': ['20,000 nested arrays without a signature', ['nested']],
   },

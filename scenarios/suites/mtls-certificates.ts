@@ -83,7 +83,7 @@ function certificatesOver(version: OfferedTlsVersion): Scenario[] {
         `a client certificate of an unknown CA over ${name} (${TIMES} attempts)`,
         { version, flow: repeatedly('unknown-authority', version) },
         'client-certificate-not-verified',
-        { note: 'One runtime accepted one connection in five, which a single attempt does not show.' },
+        { note: 'One runtime accepted one connection in five, which a single attempt may not show.' },
       ],
       [`${slug}-same-names`]: presents(
         'same-names',
@@ -99,7 +99,7 @@ function certificatesOver(version: OfferedTlsVersion): Scenario[] {
     }),
     ...family(accepts, {
       [`${slug}-refused-not-recorded`]: [
-        `a notification over ${name} that was rejected before without a certificate`,
+        `a notification over ${name} that was previously rejected without a certificate`,
         { version, flow: firstWithout(version) },
         'recorded-before-certificate-check',
       ],

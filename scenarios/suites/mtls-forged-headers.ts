@@ -249,8 +249,8 @@ function claiming(lines: readonly Named[], form: Form, pem: Pem = 'clientCertifi
 }
 
 /**
- * Returns each header alone, and then the headers of each product. It is worse to believe a certificate that anyone can
- * create than to believe the sender's.
+ * Returns each header alone, and then the headers of each product. The self-signed certificate comes first, because
+ * believing a certificate that anyone can create is worse than believing the sender's.
  */
 function partsOf(lines: readonly Named[], of: Certificate, formName: string, form: Form): FollowUp[] {
   const part = (label: string, parts: readonly Named[], pem?: Pem): FollowUp => ({

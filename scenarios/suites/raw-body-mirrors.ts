@@ -1,7 +1,7 @@
 /**
- * Valid signatures of other bytes, which reverses the other checks: the signature matches what a faulty receiver would
- * verify, not the bytes that are sent. Therefore, only a receiver that does not verify the raw body accepts it. If the
- * plain body already differs from what is signed, only the sign stage is changed.
+ * Valid signatures of other bytes, the reverse of the other checks: the signature matches what a faulty receiver would
+ * verify, not the bytes that are sent. Therefore, only a receiver that does not verify the raw body accepts such a
+ * delivery. If the plain body already differs from what is signed, only the sign stage is changed.
  */
 import { asciiOnly, compact, rewritten, spacedOut, utf8 } from '../changes/bodies.ts';
 import { signedMistakenly, signedOver } from '../changes/signing.ts';
@@ -20,7 +20,7 @@ const mistaken =
     sign: signedMistakenly(label, mistake),
   });
 
-/** Signs other bytes than the body. `before` is a shell command that derives them from the body. */
+/** Signs bytes other than the body. `before` is a shell command that derives them from the body. */
 const over =
   (body: Change, bytes: (body: Uint8Array) => Uint8Array, before?: string) =>
   (label: string): Change => ({
@@ -131,10 +131,10 @@ export const rawBodyMirrors: readonly Scenario[] = [
         'raw-body-fallback',
       ],
       'mirror-without-spaces': [
-        'text with spaces under the signature of the body without white space',
+        'text with spaces under the signature of the body without whitespace',
         over(memo('"a memo with spaces"'), (body) => utf8(text(body).replace(/\s/g, '')), "tr -d ' \\t\\r\\n'"),
         'raw-body-fallback',
-        { note: 'Removing all white space also changes values in strings.' },
+        { note: 'Removing all whitespace also changes values in strings.' },
       ],
       'mirror-byte-order-mark': [
         'a byte order mark before a body that was signed without it',

@@ -6,8 +6,8 @@ const NAMES = { signature: 'an invalid or missing signature', 'api-key': 'an inv
 const MISSING_NAMES = { signature: 'no signature', 'api-key': 'no API key' } as const;
 
 /**
- * The only check that reports an endpoint that rejects all forgeries, or those without a credential, with another
- * status than 401. All other checks are then judged only by whether a delivery was accepted or rejected.
+ * The only check that reports an endpoint that rejects all forgeries, or those without a credential, with a status
+ * other than 401. All other checks are then judged only by whether a delivery was accepted or rejected.
  */
 export function statusOfRejections(
   credential: keyof typeof NAMES,

@@ -1,5 +1,5 @@
 /**
- * The rotation of the secret in three steps: at first the old secret is valid, then both, then the new one. The
+ * The rotation of the secret in three steps: at first the old secret is valid, then both, then only the new one. The
  * specification says that secrets are rotated in coordination with the operator, but not how.
  */
 import {
@@ -175,28 +175,28 @@ const steps: readonly Scenario[] = [
       'after-kinds': [
         'the old secret with every kind of notification after the rotation, and accepts the new one',
         { flow: eachKind({ old: refused, next: accepted }) },
-        { defect: 'Does not use the new secret alone with every kind of notification after the rotation' },
+        { defect: 'Accepts the old secret, or rejects the new one, for some kind of notification after the rotation' },
       ],
       'after-replay': [
-        'a delivery after the rotation that was accepted before it',
+        'a delivery that was accepted before the rotation and is sent again after it',
         { compose: (kit) => kit.rotation?.delivered ?? kit.notification(), sign: OLD },
         'cached-verification',
         {
           replays: true,
-          note: 'An attacker who has recorded deliveries sends them again for as long as the old secret counts.',
+          note: 'An attacker who has recorded deliveries can send them again for as long as the old secret is valid.',
         },
       ],
       'after-missing': [
         'a delivery without a signature after the rotation',
         { sign: unsigned },
         'unset-secret',
-        { requirements: ['hmac-missing', 'rotation-end'], note: 'The place of the old secret is empty now.' },
+        { requirements: ['hmac-missing', 'rotation-end'], note: 'The setting for the old secret is now empty.' },
       ],
       'after-empty': [
         'a delivery that is signed with an empty secret after the rotation',
         { sign: signedWithText('') },
         'unset-secret',
-        { note: 'The place of the old secret is empty now.' },
+        { note: 'The setting for the old secret is now empty.' },
       ],
     },
   ),
@@ -216,7 +216,7 @@ function judgeSwitch({ switches = [] }: RunObservations, step: RotationStep): Ob
   const all = `${sent} deliveries`;
   const [first] = rejected;
   if (!isAcceptedAfter) {
-    const reason = 'these deliveries are rejected after the switch too: the checks of the step report it';
+    const reason = 'such deliveries are rejected after the switch, too: the checks of the step report this';
     return { verdict: 'not-applicable', observed: '', reason };
   }
   if (first !== undefined) {

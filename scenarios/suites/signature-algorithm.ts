@@ -49,7 +49,7 @@ const sha512Prefix = sending(
   joined("printf %s 'sha512='", signatureUnder(SECRET, 'sha512')),
 );
 
-/** The valid secret and body with another algorithm, checksums that need no secret, and the other credential. */
+/** The valid secret and body with other algorithms, checksums that need no secret, and the API key. */
 export function otherAlgorithms(scheme: SigningScheme): Scenario[] {
   const halfDigest = (label: string): Change => ({
     sign: encodedAs(

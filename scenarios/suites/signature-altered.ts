@@ -65,14 +65,14 @@ const sameUpToZero = (label: string) => ({
   sign: onDigest(label, invertedAfterZero, (digest) => zeroByteIn(digest) >= 0),
 });
 const otherOrders = oneByOne([
-  onDigest('the valid digest, two bytes exchanged', (digest) => Buffer.from(exchanged([...digest]))),
-  onDigest('the valid digest, its bytes in reverse', (digest) => digest.toReversed()),
+  onDigest('the valid digest with two bytes exchanged', (digest) => Buffer.from(exchanged([...digest]))),
+  onDigest('the valid digest with its bytes in reverse', (digest) => digest.toReversed()),
 ]);
 
-const highestBitsSet = derived('the valid signature, the highest bit of every character set', (valid) =>
+const highestBitsSet = derived('the valid signature with the highest bit of every character set', (valid) =>
   Buffer.from(Buffer.from(valid).map((byte) => byte | 0x80)).toString('latin1'),
 );
-const highestBitsCleared = onDigest('the valid digest, the highest bit of every byte cleared', (digest) =>
+const highestBitsCleared = onDigest('the valid digest with the highest bit of every byte cleared', (digest) =>
   digest.map((byte) => byte & 0x7f),
 );
 const otherHighestBits = {

@@ -45,7 +45,7 @@ export const signatureBypasses: readonly Crossing[] = [
         { note: 'A platform removes such headers from outside requests; on another host, any client can send them.' },
       ],
       'unsigned-sender-headers': [
-        'with headers of handshakes, tests or repeats of other senders',
+        'with headers of handshakes, tests or retries of other senders',
         ['sender-headers'],
         'foreign-handshake',
       ],
@@ -114,7 +114,7 @@ export const signatureBypasses: readonly Crossing[] = [
     { suite: 'signature', flaw: 'named-secret', of: 'a delivery', mistake: 'unset-secret' },
     {
       'secret-named-in-request': [
-        'that is signed with a secret which the request itself names',
+        'signed with a secret that the request itself names',
         ['secret-in-query', 'secret-in-body', 'secret-in-cookies', 'secret-in-headers'],
         'request-overwrites-state',
       ],

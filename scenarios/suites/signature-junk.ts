@@ -9,7 +9,7 @@ const texts = (...values: readonly string[]) => oneByOne(values.map((value) => l
 
 const printA = (count: number) => `head -c ${count} /dev/zero | tr '\\0' 'A'`;
 const timesA = (count: number): Change => ({
-  sign: literal('A'.repeat(count), `${count} times the letter A`, printA(count)),
+  sign: literal('A'.repeat(count), `the letter A ${count} times`, printA(count)),
 });
 
 const randomBytes = sending((_body, kit) => kit.bytes(32).toString('base64'));
@@ -23,7 +23,7 @@ const nonAscii: Change = {
 const nonAsciiStart: Change = {
   sign: literal(
     `\u00c3\u00a9${'A'.repeat(42)}`,
-    'the bytes C3 A9 and 42 times the letter A',
+    'the bytes C3 A9 and the letter A 42 times',
     joined("printf '\\303\\251'", printA(42)),
   ),
 };
@@ -63,19 +63,19 @@ export function junkSignatures(scheme: SigningScheme): Scenario[] {
         ],
         '1-character': ['a signature of one character', text('A')],
         '43-characters': [
-          '43 times the letter A as the signature, without padding',
+          'the letter A 43 times as the signature, without padding',
           timesA(43),
           { note: 'Without its padding, it still decodes to 32 bytes.' },
         ],
         '44-characters': [
-          '44 times the letter A as the signature, without padding',
+          'the letter A 44 times as the signature, without padding',
           timesA(44),
           { note: 'It has the length of a signature and decodes to 33 bytes instead of 32.' },
         ],
         '45-characters': [
           'a signature of 45 characters',
           timesA(45),
-          { note: 'One character too many is not Base64 of any length, so a strict decoder throws.' },
+          { note: '45 characters are never valid Base64, so a strict decoder throws.' },
         ],
         '88-characters': ['a signature of double length', timesA(88)],
       },

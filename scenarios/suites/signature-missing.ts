@@ -43,7 +43,7 @@ export const signatureShapes: readonly Crossing[] = [
       'wrong-on-every-kind': [
         'a notification of every type',
         ['tracking', 'refund', 'payment-method', 'wallet', 'deposit'],
-        { note: 'An unsigned delivery does not show a missing comparison where the header is required.' },
+        { note: 'An unsigned delivery does not reveal a missing comparison if the header is required.' },
       ],
       'wrong-on-early-order': [
         'an order that is not final',
@@ -51,7 +51,7 @@ export const signatureShapes: readonly Crossing[] = [
         { note: 'A forged early status can show the customer another address to pay to.' },
       ],
       'wrong-on-other-statuses': [
-        'a failure, an expiry, a step on the way, a test network or a tiny amount',
+        'a failure, an expiry, an intermediate step, a test network or a tiny amount',
         ['failed-refund', 'declined-card', 'expired-tracking', 'buy-on-chain', 'test-network', 'dust-deposit'],
       ],
       'wrong-on-unknown-kinds': [
@@ -239,7 +239,7 @@ export function missingSignatures(scheme: SigningScheme): Scenario[] {
     ),
     {
       id: 'signature/one-year-old',
-      title: 'Accepts a correctly signed notification whose time is one year ago',
+      title: 'Accepts a correctly signed notification whose time is one year in the past',
       level: 'should',
       requirements: ['envelope-at-open'],
       needs: [scheme.feature],

@@ -49,7 +49,7 @@ const eachCut = oneByOne(
 const WORDS = ['webhook-secret', 'your-webhook-secret', 'example', 'None', 'false', '$' + '{WEBHOOK_SECRET}'];
 
 /**
- * Signatures with another secret than the agreed one: a value that is used if no secret is set, or a changed form of
+ * Signatures with a secret other than the agreed one: a value that is used if no secret is set, or a changed form of
  * the secret.
  */
 export function otherSecrets(scheme: SigningScheme): Scenario[] {

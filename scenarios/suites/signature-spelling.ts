@@ -6,10 +6,10 @@ import { enclosed, piped, rejected } from './signature-family.ts';
 
 const hasPlusAndSlash = (valid: string) => valid.includes('+') && valid.includes('/');
 
-/** The valid digest in other encodings than standard base64. */
+/** The valid digest in encodings other than standard base64. */
 export function spelledSignatures(scheme: SigningScheme): Scenario[] {
   const hexShell = asHex(scheme.digestShell);
-  /** Rewrites the digest in hexadecimal. */
+  /** Sends the digest in hexadecimal, rewritten. */
   const hex =
     (rewrite: (text: string) => string, shell: string) =>
     (label: string): Change => ({ sign: encodedAs(label, (digest) => rewrite(digest.toString('hex')), shell) });

@@ -79,11 +79,11 @@ function afterBroken(kit: Kit): Delivery[][] {
 }
 
 /**
- * Number of invalid attempts: more than a circuit breaker or a check of one in ten lets pass, but few enough to be
- * quick.
+ * Number of invalid attempts: enough for a receiver that fails open after several failures, or verifies one delivery in
+ * ten, to accept one, but few enough to be quick.
  */
 const ATTEMPTS = 26;
-/** Sizes of the groups of concurrent attempts. Common limits are at most ten and twenty-five. */
+/** Sizes of the groups of concurrent attempts. Common limits on failed attempts are ten and twenty-five. */
 const AT_ONCE: readonly number[] = [2, ...Array.from({ length: 10 }, () => 1), 7, 7];
 
 function inARow(kit: Kit): Delivery[][] {

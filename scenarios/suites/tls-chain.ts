@@ -113,7 +113,7 @@ export const tlsChain: readonly Scenario[] = [
       'host-name': [
         'a certificate for the name in the URL',
         { chain: { text: 'a certificate with the host of the URL', faults: ['host-mismatch'] } },
-        { defect: 'Serves a certificate for another name than the one in the URL' },
+        { defect: 'Serves a certificate for a name other than the one in the URL' },
       ],
       'alternative-name': [
         'a certificate with subject alternative names',
@@ -131,7 +131,7 @@ export const tlsChain: readonly Scenario[] = [
       'key-size': [
         'a certificate with a strong key',
         {
-          chain: { text: 'RSA of at least 2048 bits, or ECDSA of at least 224', of: 'leaf', faults: ['weak-key'] },
+          chain: { text: 'RSA with at least 2048 bits, or ECDSA with at least 224', of: 'leaf', faults: ['weak-key'] },
         },
         { defect: 'Serves a certificate with a weak key' },
       ],
@@ -139,7 +139,7 @@ export const tlsChain: readonly Scenario[] = [
         'only CA certificates with strong keys',
         {
           chain: {
-            text: 'RSA of at least 2048 bits, or ECDSA of at least 224, in every CA certificate',
+            text: 'RSA with at least 2048 bits, or ECDSA with at least 224, in every CA certificate',
             of: 'issuers',
             faults: ['weak-key'],
           },

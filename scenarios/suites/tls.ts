@@ -80,7 +80,7 @@ const tlsHandshakes: readonly Scenario[] = [
       ],
     },
   ),
-  // The sender itself makes these offers. Without them, deliveries would fail, but would not show the reason.
+  // The sender itself makes these offers. If an endpoint declines them, deliveries fail without showing the reason.
   ...family(
     { ...http1, verb: 'Agrees to', expect: offerAccepted, mistake: 'http-1-1-not-offered' },
     {

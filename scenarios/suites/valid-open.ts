@@ -94,7 +94,7 @@ const listed = { level: 'must', requirements: ['error-codes-open'] } as const;
 
 const inClockChange: FlowScenario = {
   id: 'valid/time-in-clock-change',
-  title: 'Accepts times in hours that clocks with summer time skip or repeat',
+  title: 'Accepts times in hours that daylight saving time skips or repeats',
   level: 'must',
   requirements: ['envelope-at', 'envelope-at-open'],
   flow: () => [
@@ -159,7 +159,7 @@ export const validOpen: readonly Scenario[] = [
       'unknown-order-status': [
         'an order with an unknown status',
         { compose: having(plain, 'data.metadata.orderStatus', 'TEST_ON_HOLD') },
-        { note: 'The list is open: two statuses that are sent are missing from its table.' },
+        { note: 'The list is open: its table in the specification lacks two statuses that are sent.' },
       ],
       'unknown-deposit-status': [
         'a deposit with an unknown status',

@@ -21,8 +21,8 @@ const optional = {
 const absent = { level: 'should', requirements: ['values-absent'] } as const;
 
 /**
- * Sends one field of blockchainData missing, null and empty. The specification does not say which fields have a value
- * at which status.
+ * Sends orders in which one field of blockchainData is missing, null or empty. The specification does not say which
+ * fields have a value at which status.
  */
 function missingNullAndEmpty(field: string, slug: string, emptyIn: Composer = plain): Record<string, Row> {
   const path = `${BLOCKCHAIN_DATA}.${field}`;

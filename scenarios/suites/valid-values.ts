@@ -109,7 +109,7 @@ export const validAmounts: readonly Scenario[] = [
         'of 0.00000001',
         { compose: returned('0.00000001') },
         'narrow-amount-type',
-        { note: 'As a number it is written 1e-8, which a pattern for decimals does not match.' },
+        { note: 'As a number, it is written as 1e-8, which a pattern for decimals does not match.' },
       ],
       'refund-amount-zeros': [
         'with trailing zeros',

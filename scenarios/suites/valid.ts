@@ -65,8 +65,8 @@ const answersInTime: ObservationScenario = {
 };
 
 /**
- * Minimum number of valid deliveries that were accepted only when they were repeated. The network may be the cause of
- * fewer.
+ * Minimum number of valid deliveries that were accepted only when they were repeated, for a failure. If there were
+ * fewer, the network may be the cause.
  */
 const MIN_REPEATED = 3;
 
