@@ -105,20 +105,23 @@ function dimensions(): string {
   return page(
     'Dimensions of forged deliveries',
     'A receiver may verify the usual request and skip the check for an unusual one. The probes of credentials are ' +
-      'therefore combinations of what is wrong with the credential and what is unusual about the request. ' +
-      'The tables are in `scenarios/dimensions.ts` and `scenarios/crossings.ts`; a test fails when a combination is ' +
-      'neither sent nor left out with a reason.',
-    'One accepted forgery is enough to fail a receiver, so one delivery may carry several hints. They are sent one ' +
-      'by one only after it was accepted, and the report names a hint that is enough. After an acceptance at another ' +
-      'URL or with another method, the same request is sent without a body and, at another URL, to a random path. If ' +
-      'all of these get the same answer, the endpoint serves a page to every request and has accepted nothing.',
+      'therefore combinations of a flaw in the credential and something unusual about the request. ' +
+      'The tables are in `scenarios/dimensions.ts` and `scenarios/crossings.ts`; a test fails if a combination is ' +
+      'neither sent nor left out for a stated reason.',
+    'One accepted forgery is enough to fail a receiver, so one delivery may carry several hints. The hints are sent ' +
+      'one by one only after the whole has been accepted, and the report names a hint that is enough on its own. ' +
+      'After an acceptance at another URL or with another method, the same request is sent without a body and, at ' +
+      'another URL, to a random path. If all of these get the same answer, the endpoint serves a page to every ' +
+      'request and has accepted nothing.',
     `## What is wrong with the credential\n\n${table(
       ['flaw', 'credential', 'what is sent', 'with the plain request'],
       flaws.map((flaw) => [flaw, FLAWS[flaw].credential, FLAWS[flaw].label, `\`${PLAIN[flaw]}\``]),
     )}\n\nOther values of a credential (other algorithms, encodings, secrets, parts, patterns, places) are sent with ` +
       'the plain request: how a value is compared does not depend on the shape of the request. ' +
-      'They are in the suites `signature` and `api-key`.',
-    `## What is sent\n\n"sent", or the number of the reason why it is left out (see below).\n\n${grids.join('\n\n')}`,
+      'These values are in the suites `signature` and `api-key`.',
+    '## What is sent',
+    '"sent", or the number of the reason for leaving the combination out (see below).',
+    grids.join('\n\n'),
     `## What is left out\n\n${reasons.map((reason, at) => `${at + 1}. ${reason}`).join('\n')}`,
     '## The scenarios',
     `${counted(CROSSINGS.length, 'scenario')} with ${deliveries} deliveries.`,
@@ -160,7 +163,7 @@ function scenarios(listed: (list: readonly Scenario[]) => string): string {
   return page(
     'Scenarios',
     `${all.length} scenarios in ${CATALOGUE.length} suites, in the order in which they run. ` +
-      '`hookproof explain ID` prints what one sends and expects, why it matters, and the fix.',
+      '`hookproof explain ID` prints what a scenario sends and expects, why it matters, and how to fix a failure.',
     summary,
     ...suites,
   );
@@ -227,7 +230,7 @@ function requirements(): string {
   });
   return page(
     'Requirements',
-    'Every normative statement of the specification and every ruling where it is silent, with the scenarios for it.',
+    'Every normative statement of the specification, every ruling on what it leaves open, and the scenarios for them.',
     ...evidenceTables(),
     '## Entries',
     ...rows,
@@ -265,7 +268,7 @@ function errorCodes(): string {
   );
   return page(
     'Error codes',
-    `${ERROR_CODES.length} codes. The list is of examples: a receiver accepts others too.`,
+    `${ERROR_CODES.length} codes. The list contains examples: a receiver accepts other codes, too.`,
     ...groups,
   );
 }

@@ -46,8 +46,8 @@ export function acceptWithoutCheck(accepts: (delivery: KeyedDelivery, parts: Fau
 }
 
 /**
- * Rejects a missing, empty or repeated header. Compares any other with each key, using `matches`. An exception leads to
- * a 500.
+ * Rejects a missing, empty or repeated header. Compares any other header with each key using `matches`. An exception
+ * leads to a 500.
  */
 function compareKeys(matches: (given: string, key: string) => boolean): Replace {
   return handleSomeKeys(({ given, config }) => {

@@ -71,7 +71,7 @@ const everyNth = (n: number, fail: Handle) => failStored((count) => count % n ==
 
 const afterStored = (n: number, fail: Handle) => failStored((count) => count > n, fail);
 
-/** Longer than any sender waits, in milliseconds. */
+/** A delay that is longer than any sender waits, in milliseconds. */
 const TOO_LATE_MS = 11_000;
 
 /** Answers too late to the notifications for which `isLate` returns true. */
@@ -160,7 +160,7 @@ export const deliveryLoadFaults = family<StageFault>(
         comesAndGoes: true,
         equivalentTo: {
           name: 'burst-answered-503',
-          reason: 'Only the bursts are certain; whether other deliveries meet at it depends on the machine.',
+          reason: 'Only the deliveries of a burst are certain to overlap; whether others do depends on the machine.',
         },
       },
     ],

@@ -33,7 +33,7 @@ function updateIn(payload: unknown): Update | null {
   };
 }
 
-/** Rejects with this status updates that contradict the last update of their transaction. Records all others. */
+/** Rejects updates that contradict the last update of their transaction with this status. Records all others. */
 function refuseUpdate(
   isRefused: (update: Update, last: Update | undefined) => boolean,
   status = 409,

@@ -17,7 +17,7 @@ export function isOrder({ kind }: Handled): boolean {
   return kind === 'CAAS_BUY' || kind === 'CAAS_SELL';
 }
 
-/** Records another effect for each notification, or none if `change` returns null. */
+/** Records a changed effect for each notification, or none if `change` returns null. */
 export function changing(
   change: (effect: Effect, notification: ReceivedNotification) => Effect | null | Promise<Effect | null>,
 ): Replace {
@@ -29,7 +29,7 @@ export function changing(
   });
 }
 
-/** Records other values for each notification. */
+/** Records changed values for each notification. */
 export function changingValues(change: (handled: Handled, notification: ReceivedNotification) => Handled): Replace {
   return changing(({ handled, place }, notification) => ({ handled: change(handled, notification), place }));
 }

@@ -1,7 +1,7 @@
 import type { MistakeId } from '../contract/mistakes/index.ts';
 import type { Fault } from './fault.ts';
 
-/** What a row replaces: a stage or, for a mutant of the connection, the effects or the log, what it changes instead. */
+/** The replacement of a stage, or the changed fields of a mutant of the connection, the effects or the log. */
 type Replaces<F extends Fault> = F extends { readonly replace: infer Replace } ? Replace | Partial<F> : Partial<F>;
 
 /**

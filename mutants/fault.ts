@@ -129,7 +129,7 @@ interface LoggedSettings {
   readonly tlsKey: string;
 }
 
-/** What a mutant writes to its log. The final line end is added. */
+/** What a mutant writes to its log. A line break is added at the end. */
 interface LogText {
   /** Text written when the receiver starts, including after a restart. */
   readonly start?: string;

@@ -92,7 +92,6 @@ export function showAccepted(page: (delivery: Failed) => Page): StageChange {
 /** A change of a stage, and the credentials that an endpoint needs for it. */
 type CredentialChange = Pick<StageFault, 'stage' | 'needs' | 'replace'>;
 
-/** A rejected signature. */
 interface RefusedSignature extends Failed, InvalidSignature {
   /** Digest of the valid signature. */
   readonly expected: Buffer;

@@ -122,7 +122,7 @@ function expectedSignature({ rawBody = Buffer.alloc(0) }: DeliveryReport, secret
   return hmac(rawBody, secret);
 }
 
-/** Excludes deliveries that were rejected for another reason than their signature, such as the API key. */
+/** Excludes deliveries that were rejected for a reason other than their signature, such as the API key. */
 const isMismatch = ({ reasonCode }: DeliveryReport) => reasonCode?.startsWith('signature') === true;
 
 /** Mutants that log the valid signature of a rejected forgery. With this signature, the forgery would be accepted. */

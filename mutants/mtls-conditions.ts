@@ -15,7 +15,7 @@ import {
   trustedCaOf,
 } from './lenient-certificate.ts';
 
-/** Accepts every nth certificate (`many`) of an unknown CA. Certificates are counted by names and TLS version. */
+/** Accepts one in `many` certificates of an unknown CA, counted for each issuer, subject and TLS version. */
 function oneIn(many: number): StageFault['replace'] {
   return alsoAcceptClients(() => {
     const seen = new Map<string, number>();

@@ -40,7 +40,7 @@ const whereRefunded = (pattern: RegExp) => all(where('type', 'REFUND'), whereAmo
 
 const now = () => Date.now() / 1000;
 
-/** Matches if `such` returns true for the time in `at`, in epoch seconds. NaN if `at` is not a time. */
+/** Matches if `such` returns true for the time in `at`, in epoch seconds. `such` receives NaN if `at` is not a time. */
 function whereTime(such: (seconds: number) => boolean): Condition {
   return where('at', (time) => such(typeof time === 'number' ? time : Date.parse(String(time)) / 1000));
 }

@@ -6,10 +6,10 @@ import type { StageFault } from './fault.ts';
 import { show } from './leaks-credentials.ts';
 import { alsoAccept, stageOf, unverified } from './lenient-verifier.ts';
 
-/** Longer than a run takes, in milliseconds. */
+/** A duration that is longer than any run, in milliseconds. */
 const LOCKED_MS = 900_000;
 
-/** After this many consecutive invalid signatures from any address, rejects everything for a while. */
+/** Rejects everything for a while after this many consecutive invalid signatures from any address. */
 const lockingOut =
   (maxFailures: number): StageFault['replace'] =>
   (parts) => {

@@ -41,7 +41,7 @@ function alsoAfter(test: (delivery: Signed) => boolean): StageFault['replace'] {
   };
 }
 
-/** Number of deliveries that are rejected after the list of secrets was replaced. */
+/** Number of deliveries that are rejected after the list of secrets has been replaced. */
 const LOST_DELIVERIES = 3;
 
 /** Delay, in milliseconds, during which other deliveries arrive. */
@@ -82,7 +82,7 @@ export const rotationFaults = family<StageFault>(
         forbidden: false,
         equivalentTo: {
           name: 'next-secret-ignored',
-          reason: 'The old secret has matched first when the next one becomes valid.',
+          reason: 'When the next secret becomes valid, the old one has already matched and remains the only one.',
         },
       },
     ],

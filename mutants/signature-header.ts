@@ -26,7 +26,7 @@ const decoded = (text: string) => bytesOf(text).toString('base64');
 export const signatureHeaderFaults = family<StageFault>(
   { ...SIGNATURE, mistake: 'other-signature-place' },
   {
-    // Mutants that take signatures from other places than the agreed header.
+    // Mutants that take signatures from places other than the agreed header.
     'other-signature-headers': [
       'Also takes the signature from X-Signature or X-Hub-Signature-256',
       alsoAccept((delivery) =>

@@ -1,4 +1,4 @@
-/** Mutants that use another algorithm or another secret than the sender does. */
+/** Mutants that use a different algorithm or a different secret than the sender. */
 import { createHash, getHashes } from 'node:crypto';
 import { refuseUnauthorized } from '../receiver/stages/stage.ts';
 import { family } from './family.ts';

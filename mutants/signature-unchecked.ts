@@ -12,8 +12,8 @@ const KNOWN: readonly string[] = NOTIFICATION_TYPES;
 const FINAL = ['COMPLETED', 'CONFIRMED', 'FAILED', 'SUCCESS'];
 
 /**
- * Runs the correct check until one delivery with the same `keyOf` was valid, then accepts all others with it.
- * Deliveries for which `keyOf` returns undefined are always checked.
+ * Runs the correct check until a delivery with the same value of `keyOf` is valid, then accepts all others with that
+ * value. Deliveries for which `keyOf` returns undefined are always checked.
  */
 function verifiedOncePer(keyOf: (delivery: Signed) => unknown): StageFault['replace'] {
   return (parts) => {

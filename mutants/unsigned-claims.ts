@@ -122,7 +122,7 @@ export const unsignedClaims = family<StageFault>(
         note: 'Typical of monitoring that has no access to the secret.',
         equivalentTo: {
           name: 'sandbox-flag-not-verified',
-          reason: 'One delivery has all flags of tests; the report names the one that is enough.',
+          reason: 'One delivery has all the test flags; the report names the first flag that is accepted alone.',
         },
       },
     ],
