@@ -1,6 +1,6 @@
 /**
  * Compares docs/glossary.md with the repository: each term is used and has one definition, and the words that it
- * replaces are not used. No comment or paragraph begins as a fragment.
+ * replaces are not used. No comment or paragraph begins with a fragment.
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
@@ -16,9 +16,9 @@ const SKIPPED = [
   /\.(?:png|svg|ico|gif|woff2?|pem|der|bin)$/,
 ];
 
-/** How a comment or a paragraph without a subject begins. */
+/** Beginnings of comments and paragraphs without a subject. */
 const FRAGMENTS = ['So (?:many|much)', 'Of (?:the|an?|its|those|all|each)', 'Those (?:that|of)', 'The same', 'Also'];
-/** The first words of a doc comment, of the first line of a `//` comment, or of a paragraph. */
+/** Matches a fragment at the beginning of a doc comment, of the first line of a `//` comment, or of a paragraph. */
 const BEGINNING = new RegExp(
   `(?:/\\*\\*\\s+(?:\\* )?|(?<=^(?!\\s*//).*\\n\\s*)// |(?<=\\n\\n(?:[-*] )?))(?:${FRAGMENTS.join('|')})\\b.*`,
   'gm',
@@ -32,7 +32,10 @@ const files = execFileSync('git', ['ls-files', '-z'], { encoding: 'utf8', maxBuf
 const hasWord = (text: string, word: string) =>
   new RegExp(`\\b${word}s?\\b`, 'i').test(text.replace(/([a-z])(?=[A-Z])/g, '$1 '));
 
-/** What is wrong with a row: term, meaning, the type and the file that define it, and the words that it replaces. */
+/**
+ * Returns the problems of a row, which consists of the term, its meaning, the type and the file that define it, and the
+ * words that it replaces.
+ */
 function faultsOf([term = '', meaning = '', definition = '', not = '']: readonly string[]): string[] {
   const [, name, file = ''] = /^(?:`(\w+)` in )?\[.*\]\(\.\.\/(.+)\)$/.exec(definition) ?? [];
   const declaration = new RegExp(`^(?:export )?(?:interface|type|class|const|(?:async )?function) ${name}\\b`, 'm');

@@ -1,4 +1,4 @@
-/** Regular expressions that take quadratic time on some text, as a stranger may send it. */
+/** Finds regular expressions that take quadratic time on some text that anyone can send. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { tokenizer } from 'acorn';
@@ -7,7 +7,7 @@ import { analyse } from 'scslre';
 import { describe, expect, it } from 'vitest';
 import { ROOT, sourceFiles } from './imports.ts';
 
-/** The files with an expression of this form, and why its text is short or our own. */
+/** The files with an expression of this form, and why the text that it matches is short or trusted. */
 const BOUNDED: Readonly<Record<string, string>> = {
   'harness/cli/receiver/receiver-tls.ts': 'a flag of the user',
   'harness/cli/sent-bytes.ts': 'what hookproof sends',
@@ -20,7 +20,7 @@ const BOUNDED: Readonly<Record<string, string>> = {
   'scenarios/changes/addressing.ts': 'what hookproof sends',
 };
 
-/** The expressions of a program that can take quadratic or exponential time. */
+/** Returns the expressions in a program that can take quadratic or exponential time. */
 function slowIn(code: string): string[] {
   const options = { loader: 'ts', format: 'esm', tsconfigRaw: { compilerOptions: { experimentalDecorators: true } } };
   const script = transformSync(code, options as Parameters<typeof transformSync>[1]).code;

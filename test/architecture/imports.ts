@@ -2,14 +2,14 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
 
 export interface Import {
-  /** Both as paths from the root of the project; `to` of a package is its name. */
+  /** `from` and `to` are paths from the root of the project. For a package, `to` is its name. */
   readonly from: string;
   readonly to: string;
 }
 
 export const ROOT = new URL('../../', import.meta.url).pathname;
 
-/** Every TypeScript file under these folders, installed packages aside, as a path from the root. */
+/** Lists the TypeScript files under these folders, as paths from the root. Installed packages are excluded. */
 export function sourceFiles(folders: readonly string[]): string[] {
   return folders.flatMap((folder) =>
     readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
@@ -18,7 +18,7 @@ export function sourceFiles(folders: readonly string[]): string[] {
   );
 }
 
-/** What a source imports or exports again, `import()` and types included. */
+/** Returns what a source file imports or re-exports, including types and `import()`. */
 export function importsIn(from: string, source: string): Import[] {
   const found = source.matchAll(/(?:\bfrom\s+|\bimport\s*\(\s*|^\s*import\s+)'([^']+)'/gm);
   return Array.from(found, ([, name = '']) => ({

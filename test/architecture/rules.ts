@@ -2,16 +2,18 @@
 import type { Import } from './imports.ts';
 
 interface Module {
-  /** The other modules that it may import. */
+  /** The other modules that the module may import. */
   readonly imports: readonly string[];
-  /** The files that other modules may import. Except `index.ts` they are small, and load neither zod nor yaml. */
+  /**
+   * The files that other modules may import. All of them except `index.ts` are small, and load neither zod nor yaml.
+   */
   readonly entryPoints: readonly string[];
 }
 
 const INDEX = ['index.ts'];
 const HARNESS = ['contract', 'scenarios', 'certs'];
 
-/** The modules. What is directly in harness/ is shared by its modules. */
+/** The modules. All modules of harness/ share the files that are directly in it. */
 export const MODULES: Readonly<Record<string, Module>> = {
   contract: {
     imports: [],
@@ -94,27 +96,27 @@ export const RECEIVER_ENTRY = 'harness/cli/receiver-entry.ts';
 const isOurs = (path: string) => /\.(?:ts|json)$/.test(path);
 const areaOf = (path: string) => path.split('/')[0] ?? '';
 
-/** The module of a file: its top-level folder, or its folder within harness/. */
+/** Returns the module of a file: its top-level folder, or its folder within harness/. */
 export function moduleOf(path: string): string {
   const [top = '', inner = '', ...rest] = path.split('/');
   return top === 'harness' && rest.length > 0 ? `${top}/${inner}` : top;
 }
 
-/** Whether an import violates the direction of the architecture. */
+/** Returns whether an import violates the direction of the architecture. */
 export function isWrongWay({ from, to }: Import): boolean {
   if (!isOurs(to) || areaOf(from) === areaOf(to)) return false;
   if (from === RECEIVER_ENTRY && ['receiver', 'mutants'].includes(areaOf(to))) return false;
   return MODULES[moduleOf(from)]?.imports.includes(areaOf(to)) !== true;
 }
 
-/** Whether the judge, which is pure, imports the configuration of a run. */
+/** Returns whether the judge, which is pure, imports the configuration of a run. */
 export function readsConfiguration({ from, to }: Import): boolean {
   return moduleOf(from) === 'harness/judge' && moduleOf(to) === 'harness/config';
 }
 
-/** Whether an import reaches into another module. */
+/** Returns whether an import reaches into another module. */
 export function bypassesEntryPoint({ from, to }: Import): boolean {
-  // The public API of the harness is what its index exports of its modules.
+  // The public API of the harness is what its index re-exports from its modules.
   if (!isOurs(to) || moduleOf(from) === moduleOf(to) || from === 'harness/index.ts') return false;
   // A mutant replaces a stage inside the receiver.
   if (moduleOf(from) === 'mutants' && moduleOf(to) === 'receiver') return false;
@@ -122,7 +124,7 @@ export function bypassesEntryPoint({ from, to }: Import): boolean {
   return MODULES[module]?.entryPoints.includes(to.slice(module.length + 1)) !== true;
 }
 
-/** The entry points other than index.ts that no other module imports. */
+/** Returns the entry points, except index.ts, that no other module imports. */
 export function unusedEntryPoints(imports: readonly Import[]): string[] {
   const used = new Set(imports.filter(({ from, to }) => moduleOf(from) !== moduleOf(to)).map(({ to }) => to));
   return Object.entries(MODULES)
@@ -130,7 +132,7 @@ export function unusedEntryPoints(imports: readonly Import[]): string[] {
     .filter((path) => !path.endsWith('/index.ts') && !used.has(path));
 }
 
-/** The files of the first import cycle, in order; empty when there is none. */
+/** Returns the files of the first import cycle, in order. Empty if there is none. */
 export function findCycle(imports: readonly Import[]): string[] {
   const targets = new Map<string, string[]>();
   for (const { from, to } of imports) if (isOurs(to)) targets.set(from, [...(targets.get(from) ?? []), to]);
@@ -157,7 +159,7 @@ const CODE = /\.(?:ts|mjs|js|css|html|py|java|php|rb|go|pl|sh|ya?ml)$|^\.ci\/|(?
 /** The inputs of test vectors, each on one line. */
 const DATA = 'scenarios/vectors/';
 
-/** The lines of a code file that are too long, with their numbers. */
+/** Returns the lines of a code file that are too long, with their numbers. */
 export function longLines(path: string, source: string): string[] {
   if (!CODE.test(path) || path.startsWith(DATA)) return [];
   return source.split('\n').flatMap((line, at) => ([...line].length > MAX_LINE ? [`${path}:${at + 1}`] : []));

@@ -4,7 +4,7 @@ import { serverFixture } from '../../certs/index.ts';
 import { CLIENT_MATERIAL_NAMES, type ClientMaterialName, clientMaterial } from './client-material.ts';
 import { ask, type TlsServer, tlsServer, VERSIONS } from './talk.ts';
 
-/** The fault, and what Node's server says. */
+/** The fault of each certificate, and the verdict of Node's server. */
 const TABLE: Record<ClientMaterialName, [fault: string | null, node: string]> = {
   right: [null, 'authorized'],
   rsa: [null, 'authorized'],
@@ -16,7 +16,7 @@ const TABLE: Record<ClientMaterialName, [fault: string | null, node: string]> = 
   'self-signed': ['self-signed', 'DEPTH_ZERO_SELF_SIGNED_CERT'],
   'unknown-authority': ['unknown-authority', 'UNABLE_TO_VERIFY_LEAF_SIGNATURE'],
   'same-names': ['same-names', 'UNABLE_TO_VERIFY_LEAF_SIGNATURE'],
-  // The chain is right: only a server that knows whom it wants can tell.
+  // The chain is valid: only a server that compares the name can reject it.
   'other-subject': ['other-subject', 'authorized'],
 };
 

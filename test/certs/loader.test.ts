@@ -150,7 +150,7 @@ describe('readIdentity', () => {
 });
 
 describe('no message repeats any part of a key', () => {
-  /** Whatever the loader says about bytes, in every place where they may be. */
+  /** Returns everything that the loader reports about these bytes, in each role that they can have. */
   const said = (bytes: Uint8Array, passphrase?: string): string => {
     const source = { file: 'x' };
     const other = { bytes: Buffer.from(m.client.cert), source: { file: 'y' } };
@@ -211,7 +211,7 @@ describe('no message repeats any part of a key', () => {
 });
 
 describe('a correct server rejects what the loader rejects', () => {
-  /** Whether Node, which asks OpenSSL, takes a client certificate; the fault by its name otherwise. */
+  /** Returns `authorized` if Node's TLS server accepts a client certificate, otherwise the name of the fault. */
   async function verdictOf(cert: string, key: string): Promise<string> {
     const server = await makeCertificate({ subject: 'CN=localhost', issuer: m.root, hosts: ['localhost'] });
     const listener = createServer({

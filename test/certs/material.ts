@@ -1,4 +1,4 @@
-/** Certificates and keys for the tests of the loader, right and wrong, made once in this process. */
+/** Valid and faulty certificates and keys for the tests of the loader, created once per process. */
 import 'reflect-metadata';
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, webcrypto } from 'node:crypto';
 import * as x509 from '@peculiar/x509';
@@ -10,7 +10,7 @@ const DAY = 86_400_000;
 export interface Material {
   readonly root: IssuedCertificate;
   readonly intermediate: IssuedCertificate;
-  /** A right client certificate, of the intermediate. */
+  /** A valid client certificate, issued by the intermediate. */
   readonly client: IssuedCertificate;
   readonly rsa: IssuedCertificate;
   readonly other: IssuedCertificate;
@@ -66,7 +66,7 @@ async function make(): Promise<Material> {
 
 export const daysFromNow = (days: number) => new Date(Date.now() + days * DAY);
 
-/** In two pieces, so that a search of the repository for keys finds none, not even the first line of one. */
+/** Joined from two parts, so that a search for private keys does not find this line. */
 export const BEGIN_PRIVATE_KEY = ['-----BEGIN', 'PRIVATE KEY-----'].join(' ');
 
 export function pem(label: string, der: Uint8Array): string {
@@ -77,20 +77,20 @@ export function pem(label: string, der: Uint8Array): string {
   return [`-----BEGIN ${label}-----`, ...lines, `-----END ${label}-----`, ''].join('\n');
 }
 
-/** An element of DER. */
+/** Encodes a DER element. */
 export function der(tag: number, ...content: readonly Uint8Array[]): Buffer {
   const body = Buffer.concat(content);
   const size = body.length < 128 ? [body.length] : [0x82, body.length >> 8, body.length & 0xff];
   return Buffer.concat([Buffer.from([tag, ...size]), body]);
 }
 
-/** The outline of a PFX: version 3, and a container of data. */
+/** Creates the outline of a PFX file: version 3, and a data container. */
 export function pfx(): Buffer {
   const data = der(0x06, Buffer.from('2a864886f70d010701', 'hex'));
   return der(0x30, der(0x02, Buffer.from([3])), der(0x30, data, der(0xa0, der(0x04, Buffer.alloc(300, 7)))));
 }
 
-/** A key in the format of OpenSSH, as far as a reader has to look to see that. */
+/** Creates the beginning of a key in OpenSSH format, which is enough to recognise it. */
 export function openSsh(): string {
   return pem('OPENSSH PRIVATE KEY', Buffer.concat([Buffer.from('openssh-key-v1\0none'), Buffer.alloc(120, 5)]));
 }

@@ -1,4 +1,4 @@
-/** Files as openssl writes them, and the commands of the hints, which have to lead to what the loader reads. */
+/** Files as openssl writes them, and the commands in hints, whose results the loader must read. */
 import { execSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -18,7 +18,7 @@ describe.skipIf(lacks('openssl'))('files made by openssl', () => {
     writeFileSync(join(directory, 'client.pem'), m.client.cert);
     writeFileSync(join(directory, 'client.key'), m.client.key);
     writeFileSync(join(directory, 'ca.pem'), m.intermediate.cert);
-    // A command that asks for two reads a line for each.
+    // A command that asks for two passphrases reads one line for each.
     writeFileSync(join(directory, 'pass'), `${PASSPHRASE}\n${PASSPHRASE}\n`);
   });
   afterAll(() => rmSync(directory, { recursive: true, force: true }));
@@ -32,7 +32,7 @@ describe.skipIf(lacks('openssl'))('files made by openssl', () => {
       kind === 'certificate' ? readCertificates(read(name), source) : readPrivateKey(read(name), { source });
     return problems[0]?.hint ?? '';
   };
-  /** The first command of a hint, as a person would run it, with the passphrases that it would ask for. */
+  /** Returns the first command of a hint as a user would run it, with the passphrases that it asks for. */
   const commandIn = (hint: string) => {
     const command = /(?:openssl|iconv|base64) [^;]*?(?=\.(?: |$))/.exec(hint)?.[0] ?? '';
     return command.includes('pkcs12') ? `${command} -passin file:pass -passout file:pass` : command;

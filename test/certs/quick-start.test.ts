@@ -34,11 +34,11 @@ describe('the quick-start certificate', () => {
     expect(leaf.checkIssued(authority)).toBe(true);
     expect(leaf.subjectAltName).toBe('DNS:localhost, IP Address:127.0.0.1, IP Address:0:0:0:0:0:0:0:1');
     expect([leaf.checkHost('localhost'), leaf.checkHost('example.com')]).toEqual(['localhost', undefined]);
-    // TLS server authentication, and nothing else.
+    // The only purpose is TLS server authentication.
     expect(leaf.keyUsage).toEqual(['1.3.6.1.5.5.7.3.1']);
     for (const certificate of [authority, leaf]) {
       expect(certificate.publicKey.asymmetricKeyDetails).toEqual({ namedCurve: 'prime256v1' });
-      // In the signed body, and next to the signature.
+      // The identifier occurs in the signed part, and next to the signature.
       expect(certificate.raw.toString('latin1').split(ECDSA_SHA256.toString('latin1'))).toHaveLength(3);
       const now = Date.now();
       expect(Date.parse(certificate.validFrom)).toBeLessThan(now - 3_500_000);

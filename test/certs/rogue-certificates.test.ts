@@ -20,7 +20,7 @@ const { partsOf } = forge;
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----\n/g;
 const chainOf = (pem: string) => (pem.match(CERTIFICATE) ?? []).map((block) => new X509Certificate(block));
 
-/** A careless server: it takes any certificate that bears the right names. */
+/** A careless server, which accepts any certificate with the expected names. */
 function namesOnly(right: X509Certificate) {
   return (socket: TLSSocket) => {
     const given = socket.getPeerX509Certificate();
@@ -29,7 +29,7 @@ function namesOnly(right: X509Certificate) {
   };
 }
 
-/** A CA, and a client of it, whose certificates have no key identifiers. */
+/** Creates a CA and a client whose certificates have no key identifiers. */
 async function bareAuthority() {
   const { newKeyPair, newSerial, assembleCertificate } = forge;
   const [signer, pair] = [newKeyPair(), newKeyPair()];
@@ -71,7 +71,9 @@ describe('rogue certificates', () => {
     servers.push(made);
     return made.port;
   };
-  /** What a server says to the partner and to each rogue, by name, the same with each version of TLS. */
+  /**
+   * Returns the server's answer to the partner and to each rogue, by name. It must be the same with each TLS version.
+   */
   const table = async (port: number, right: { cert: string; key: string }) => {
     const rogues = rogueCertificates(right.cert);
     const versions = await Promise.all(
@@ -245,7 +247,7 @@ describe('rogue certificates', () => {
   });
 
   it('are made of certificates with odd names and with no extensions', async () => {
-    // A T61String, an unknown attribute, two values in one set, an empty value: no library has to know them.
+    // A T61String, an unknown attribute, two values in one set, and an empty value, which no library needs to support.
     const oid = derObjectIdentifier;
     const attribute = (id: string, tag: number, text: string) =>
       der(TAG.sequence, oid(id), der(tag, Buffer.from(text)));

@@ -12,7 +12,7 @@ import { tlsServer, VERSIONS, verdictOnServer } from './talk.ts';
 
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----\n/g;
 const chainOf = (pem: string) => (pem.match(CERTIFICATE) ?? []).map((block) => new X509Certificate(block));
-/** Without the random end of a root's name. */
+/** Returns the common name without the random end of a root's name. */
 const commonName = (certificate: X509Certificate) =>
   /^CN=(.*?)(?:(?<=root) [0-9a-f]{6})?$/m.exec(certificate.subject)?.[1];
 
@@ -22,7 +22,7 @@ const LOWER = 'hookproof test lower intermediate';
 
 const WEAK_KEY = REFUSES_WEAK_KEYS ? 'UNSPECIFIED' : null;
 
-/** What Node's client says, and the common names that follow the leaf's. The fault is the fixture's own word. */
+/** The fault that the fixture states, the verdict of Node's client, and the common names after the leaf's. */
 const TABLE: Record<ServerFixtureName, [fault: string | null, node: string | null, after: string[]]> = {
   p256: [null, null, [INTER]],
   direct: [null, null, []],
@@ -37,7 +37,7 @@ const TABLE: Record<ServerFixtureName, [fault: string | null, node: string | nul
   'expires-soon': ['expires-soon', null, [INTER]],
   'wrong-host': ['host-mismatch', 'ERR_TLS_CERT_ALTNAME_INVALID', [INTER]],
   'ip-missing': ['host-mismatch', 'ERR_TLS_CERT_ALTNAME_INVALID', [INTER]],
-  // Node falls back to the common name: only a separate analysis finds it.
+  // Node falls back to the common name, so only a separate analysis finds this fault.
   'cn-only': ['no-alternative-name', null, [INTER]],
   'unknown-authority': ['unknown-authority', 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY', [INTER]],
   'same-names-root': ['forged-issuer', 'UNABLE_TO_VERIFY_LEAF_SIGNATURE', []],
@@ -141,7 +141,7 @@ describe('the server fixtures', () => {
   it('are made once, by name', async () => {
     const [one, two] = [await serverFixture('direct'), await serverFixture('p256')];
     expect(await serverFixture('direct')).toBe(one);
-    // All but the one with a separate CA trust the same root.
+    // All fixtures except the one with a separate CA trust the same root.
     expect(one.ca).toBe(two.ca);
   });
 

@@ -11,7 +11,9 @@ export interface TlsServer {
   close(): Promise<void>;
 }
 
-/** An HTTPS server that answers 200 with what Node says of the client's certificate, or with what `judge` says. */
+/**
+ * Starts an HTTPS server that answers 200 with Node's verdict on the client certificate, or with the result of `judge`.
+ */
 export async function tlsServer(
   options: TlsOptions,
   judge: (socket: TLSSocket) => string = (socket) =>
@@ -20,7 +22,7 @@ export async function tlsServer(
   const server = createServer(options, (request, response) => {
     response.writeHead(200, { Connection: 'close' }).end(judge(request.socket as TLSSocket));
   });
-  // What a refused client leaves behind.
+  // Closes the sockets of rejected clients.
   server.on('tlsClientError', (_error, socket: Socket) => socket.destroy());
   return await listen(server);
 }
@@ -46,7 +48,7 @@ function open(port: number, { version, host = 'localhost', ...rest }: ClientOpti
   });
 }
 
-/** What Node's client says of the server, lenient and strict: null, or its code. */
+/** Returns the verdicts of Node's client on the server, once lenient and once strict: null, or the error code. */
 export async function verdictOnServer(port: number, options: ClientOptions): Promise<(string | null)[]> {
   const one = (strict: boolean) =>
     new Promise<string | null>((resolve) => {
@@ -64,7 +66,7 @@ export async function verdictOnServer(port: number, options: ClientOptions): Pro
   return [await one(false), await one(true)];
 }
 
-/** Sends a request and gives the body of the answer, or `refused` when the connection ends without a byte of HTTP. */
+/** Sends a request and returns the body of the answer, or `refused` if the connection ends without a byte of HTTP. */
 export function ask(port: number, options: ClientOptions): Promise<string> {
   return new Promise((resolve) => {
     const socket = open(port, options, true);
@@ -74,7 +76,7 @@ export function ask(port: number, options: ClientOptions): Promise<string> {
     socket.on('data', (data) => {
       answer += data.toString('latin1');
     });
-    // Some servers say no by an alert, Node's by closing.
+    // Some servers reject with an alert, Node's by closing the connection.
     socket.on('error', (cause) => {
       error = cause.message;
     });

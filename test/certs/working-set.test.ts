@@ -55,7 +55,7 @@ describe('the content of a working set', () => {
       'wrong-purpose': [true, true, true, false, true],
       'other-subject': [true, true, true, true, false],
     });
-    // It must not become valid while the others still are.
+    // This certificate must not become valid while the others are still valid.
     const early = Date.parse(certificate(texts['fixtures/client-not-yet-valid.pem']).validFrom);
     expect(early).toBeGreaterThan(Date.parse(certificate(texts['client.pem']).validTo));
   });

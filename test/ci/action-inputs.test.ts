@@ -9,7 +9,7 @@ const manifest = parse(await readFile(new URL('../../action.yml', import.meta.ur
 const [step] = manifest.runs.steps;
 const variableOf = (input: string) => `INPUT_${input.toUpperCase().replaceAll('-', '_')}`;
 
-/** The environment of the step when the workflow gives these inputs. */
+/** Returns the environment of the step for these inputs of the workflow. */
 function environment(given: Readonly<Record<string, string>> = {}): Record<string, string> {
   const inputs = Object.entries(manifest.inputs as Record<string, { default: string }>);
   return Object.fromEntries(inputs.map(([name, { default: value }]) => [variableOf(name), given[name] ?? value]));
@@ -36,7 +36,7 @@ describe('action.yml', () => {
 
 describe('the page about continuous integration', () => {
   const page = readFileSync(new URL('../../docs/continuous-integration.md', import.meta.url), 'utf8');
-  /** Returns the names in the first column of the table whose head begins with this word, without repetitions. */
+  /** Returns the distinct names in the first column of the table whose header row begins with this word. */
   const namesIn = (table: string) => {
     const [, rows = ''] = new RegExp(`^\\| ${table} \\|.*\\n\\|---.*\\n((?:\\|.*\\n)+)`, 'm').exec(page) ?? [];
     const cells = rows.split('\n').map((row) => row.split('|')[1] ?? '');

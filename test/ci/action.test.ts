@@ -52,7 +52,7 @@ describe('the action', () => {
     expect(`${log}${summary}${written}`).not.toContain(SECRET);
     expect(left).toEqual([]);
 
-    // The files of an earlier run are not the result of a run that did not start.
+    // A run that did not start must not publish the files of an earlier run.
     const nothing = await act({ ...inputs, suites: 'no-such-suite' }, here);
     expect([nothing.code, nothing.outputs.verdict, nothing.outputs.result]).toEqual([2, 'none', '']);
     await wrong.stop();
@@ -103,7 +103,7 @@ describe('outputs', () => {
 });
 
 describe('the program', () => {
-  /** A fake npm that records its arguments and its folder. */
+  /** Creates a fake npm that records its arguments and its folder. */
   async function npmOf(exitCode: number) {
     const place = await mkdtemp(join(folder, 'npm-'));
     await writeFile(

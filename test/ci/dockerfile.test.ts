@@ -13,7 +13,7 @@ const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
 const TEXT = read('Dockerfile');
 const { version, peerDependencies } = JSON.parse(read('package.json'));
 
-/** The instructions of the last stage, continued lines joined. */
+/** The instructions of the last stage, with continued lines joined. */
 const LAST_STAGE = TEXT.slice(TEXT.lastIndexOf('\nFROM ') + 1)
   .replaceAll(/^#.*\n/gm, '')
   .replaceAll(/\\\n\s*/g, '')

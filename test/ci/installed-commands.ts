@@ -1,4 +1,4 @@
-/** Uses the commands of the installed package, and sees what they say without each optional package. */
+/** Runs the commands of the installed package, and checks their messages when an optional package is missing. */
 import { execFile, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -9,9 +9,9 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 
 interface Installation {
-  /** The project that has the package in its node_modules. */
+  /** The project in which the package is installed. */
   readonly folder: string;
-  /** The Node that runs it. */
+  /** Path of the Node program that runs the commands. */
   readonly node: string;
   readonly env: Readonly<Record<string, string>>;
   readonly version: string;
@@ -26,7 +26,7 @@ interface Ended {
 const PROGRAM = join('node_modules', '.bin', 'hookproof');
 const STAGING = ['--profile', 'staging', '--ca', 'ca.pem'];
 
-/** Returns what is wrong. */
+/** Returns the problems that were found. */
 export async function useCommands({ folder, node, env: plain, version }: Installation): Promise<string[]> {
   const problems: string[] = [];
   const env = { ...plain, HOOKPROOF_SECRET: randomBytes(32).toString('hex') };
@@ -95,7 +95,7 @@ function execNode(node: string, ...args: string[]): Promise<string> {
   });
 }
 
-/** The reference receiver over HTTPS. Its CA is in ca.pem. `stop` resolves with its log. */
+/** Starts the reference receiver over HTTPS, with its CA in ca.pem. `stop` resolves with its log. */
 async function startReceiver(folder: string, env: NodeJS.ProcessEnv, more: readonly string[]) {
   const args = ['receiver', '--port', '0', '--tls-quick-start', '--tls-quick-start-ca', 'ca.pem', ...more];
   const child = spawn(PROGRAM, args, { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] });
@@ -117,7 +117,7 @@ async function startReceiver(folder: string, env: NodeJS.ProcessEnv, more: reado
   return { url: `https://localhost:${port}/`, stop };
 }
 
-/** The answer of one tool of the MCP server, over its standard input and output. */
+/** Returns the answer of one tool of the MCP server, over its standard input and output. */
 async function explainByMcp(folder: string, env: Record<string, string>): Promise<string> {
   const client = new Client({ name: 'package', version: '1' });
   await client.connect(

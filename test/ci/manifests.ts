@@ -34,7 +34,7 @@ interface PodSpec {
   readonly volumes: readonly Volume[];
 }
 
-/** A Job or a Deployment. */
+/** The fields of a Job or a Deployment that tests use. */
 export interface Workload {
   readonly kind: string;
   readonly metadata: { readonly name: string };
@@ -62,7 +62,7 @@ export const MANIFESTS: readonly Manifest[] = readdirSync(FOLDER)
 
 export const WORKLOADS = MANIFESTS.filter(({ kind }) => kind === 'Job' || kind === 'Deployment') as Workload[];
 
-/** @throws Error without a Job or Deployment of this name */
+/** Returns the Job or Deployment with this name. Throws if there is none. */
 export function workload(name: string): Workload {
   const found = WORKLOADS.find(({ metadata }) => metadata.name === name);
   if (found === undefined) throw new Error(`docs/fleet has no Job or Deployment ${name}`);

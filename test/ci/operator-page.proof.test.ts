@@ -1,4 +1,4 @@
-/** The page for the operator: its `sh` blocks run in their order, in one shell, in an empty folder. */
+/** Runs the `sh` blocks of the page for operators in order, in one shell and in an empty folder. */
 import { execFile } from 'node:child_process';
 import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -11,7 +11,7 @@ import { lacks } from '../setup/programs.ts';
 
 const server = inject('postgresUrl');
 const isSkipped = server === null || lacks('bash', 'curl', 'jq', 'openssl', 'psql');
-/** Waits for the worker: it has no partner that it could not judge. */
+/** Waits until the worker has judged every partner. */
 const RECHECKED = `until psql "$HOOKPROOF_REGISTER" -tAc \
   "SELECT 'rechecked ' || count(*) FROM hookproof_register WHERE event = 'unchanged'" | grep -q 'rechecked 5'
 do sleep 1; done`;

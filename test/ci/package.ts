@@ -1,8 +1,8 @@
 /**
- * Packs the package and uses it as a project does that installs it: its content and size, its package.json (publint),
+ * Packs the package and uses it like a project that installs it: its content and size, its package.json (publint),
  * every export with its types, and its commands. Checks the licences of what is installed or bundled, and writes the
- * bill of materials (CycloneDX) to reports/sbom.cdx.json. Run by `npm run package`, which builds first;
- * `npm run package -- --node PATH` runs the package with another Node.
+ * bill of materials (CycloneDX) to reports/sbom.cdx.json. Run by `npm run package`, which builds first; `npm run
+ * package -- --node PATH` runs the package with another Node.
  */
 import { execFileSync } from 'node:child_process';
 import {
@@ -32,7 +32,7 @@ interface LockedPackage {
   readonly license?: string;
 }
 
-/** The part of CycloneDX that is changed here. */
+/** The part of a CycloneDX document that this program changes. */
 interface Bill {
   readonly metadata: { readonly component: object };
   readonly components: readonly { readonly 'bom-ref': string; readonly externalReferences?: { type: string }[] }[];
@@ -46,7 +46,10 @@ const LOCKED = readJson('package-lock.json').packages as Readonly<Record<string,
 /** The packages whose code is in the package, as paths in the lock file. */
 const BUNDLED: readonly string[] = readJson('dist/bundled.json');
 
-/** Bytes of the package as downloaded, and unpacked; what npm installs for it: packages, and MB on the disk. */
+/**
+ * Maximum size of the package in bytes, packed and unpacked, and of its dependencies: number of packages, and MB on
+ * disk.
+ */
 const MAX = { packed: 3_000_000, unpacked: 7_500_000, packages: 110, megabytes: 35 };
 const FOLDERS = /^(?:dist|receiver\/inspector\/page|recipes|docs|scenarios\/(?:vectors|revisions))\/|^receiver\/README/;
 const SINGLE_FILES = /^(?:scenarios\/fault-\w+\.json|harness\/(?:console|report\/html)\/[\w-]+\.(?:css|js|svg))$/;
@@ -66,7 +69,7 @@ const ALLOWED_LICENCES: ReadonlySet<string> = new Set([
 const { values } = parseArgs({ options: { node: { type: 'string', default: process.execPath } } });
 const problems: string[] = [];
 const folder = mkdtempSync(join(tmpdir(), 'hookproof-package-'));
-/** Commands of the package run with the chosen Node, and with no secret of this shell. */
+/** The environment for commands of the package: the chosen Node, and no secrets of this shell. */
 const ENV = { PATH: [dirname(values.node), process.env.PATH].join(delimiter), HOME: folder };
 try {
   const { place, installed } = install(pack());
@@ -109,7 +112,7 @@ function limit(what: string, value: number, max: number): void {
 
 /**
  * Installs the versions of the lock file, from npm's cache if they are there, and unpacks the tarball next to them.
- * Returns its place, and the paths of the others in the lock file.
+ * Returns the folder of the package, and the paths of the other packages in the lock file.
  */
 function install(tarball: string): { place: string; installed: string[] } {
   for (const file of ['package.json', 'package-lock.json', '.npmrc'])
@@ -126,7 +129,7 @@ function install(tarball: string): { place: string; installed: string[] } {
   const place = join(modules, 'hookproof');
   mkdirSync(place);
   execFileSync('tar', ['-xzf', tarball, '-C', place, '--strip-components=1']);
-  // Not the manifest of hookproof, or its name would mean this folder.
+  // With hookproof's own manifest, the name of the package would refer to this folder.
   writeFileSync(join(folder, 'package.json'), '{}');
   mkdirSync(join(modules, '.bin'), { recursive: true });
   symlinkSync('../hookproof/dist/bin/hookproof.js', join(modules, '.bin', 'hookproof'));
@@ -142,7 +145,7 @@ async function lint(place: string): Promise<void> {
 /** Imports every export by its name, as code and as types. */
 function importAll(place: string): void {
   const names = Object.keys(MANIFEST.exports).map((path) => path.replace(/^\./, 'hookproof'));
-  // The matcher needs Vitest, see below.
+  // The matcher needs Vitest, so `runMatcher` tests it.
   const others = /\*|\.json$|\/vitest$/;
   const modules = names.filter((name) => !others.test(name));
   const vectors = readdirSync(join(place, 'scenarios/vectors')).map((file) => `hookproof/vectors/${file}`);
@@ -171,7 +174,7 @@ function importAll(place: string): void {
   console.log(`exports: ${modules.length} modules with types, ${vectors.length + 1} files`);
 }
 
-/** The program of the page about the sender, against a receiver of the package. */
+/** Runs the program on the page about the sender against the receiver of the package. */
 function runExample(): void {
   const page = readFileSync(join(ROOT, 'docs', 'sender.md'), 'utf8');
   writeFileSync(join(folder, 'send.mjs'), /```js\n(.*?)```/s.exec(page)?.[1] ?? '');
@@ -189,7 +192,7 @@ function runExample(): void {
   console.log(`docs/sender.md: ${printed}`);
 }
 
-/** The test of the page about the library, with the Vitest of this checkout, and its types. */
+/** Runs the test on the page about the library with the Vitest of this checkout, and checks its types. */
 function runMatcher(): void {
   const page = readFileSync(join(ROOT, 'docs', 'library.md'), 'utf8');
   writeFileSync(join(folder, 'conformance.test.ts'), /```ts\n(.*?)```/s.exec(page)?.[1] ?? '');
@@ -209,7 +212,7 @@ function inProject(program: string, args: readonly string[]): string {
   return execFileSync(program, args, { cwd: folder, stdio: 'pipe', encoding: 'utf8', env: ENV });
 }
 
-/** Every licence is accepted, and the text of each that is bundled is in the package. */
+/** Checks that every licence is accepted, and that the package contains the licence texts of bundled packages. */
 function checkLicences(parts: readonly string[]): void {
   const texts = readFileSync(join(ROOT, 'dist', 'third-party-licences.txt'), 'utf8').split(/^(?==== )/m);
   for (const path of parts) {
@@ -223,8 +226,8 @@ function checkLicences(parts: readonly string[]): void {
 }
 
 /**
- * Lists what is installed or bundled. The other components of `npm sbom` are tools; the registry of this machine is
- * left out.
+ * Writes the bill of materials: the packages that are installed or bundled. `npm sbom` also lists tools and the
+ * registry of this machine, which are left out.
  */
 function writeBill(parts: readonly string[]): void {
   const args = ['sbom', '--sbom-format=cyclonedx', '--loglevel=error'];

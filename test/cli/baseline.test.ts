@@ -9,7 +9,7 @@ import { hookproof } from './hookproof.ts';
 
 const SECRET = randomBytes(32).toString('base64');
 const env = { HOOKPROOF_SECRET: SECRET };
-/** A part of the catalogue that a mutant which re-serialises fails in two places, one of them by a warning. */
+/** A part of the catalogue in which a mutant that re-serialises the body gets one failure and one warning. */
 const PART = ['--scenario', 'valid/plain', '--scenario', 'raw-body/spaces', '--scenario', 'raw-body/tabs'];
 
 let cwd = '';

@@ -42,7 +42,7 @@ beforeAll(async () => {
   receiver = await startReceiver({ signing: { secrets: [SECRET] }, tls: { cert, key }, host: '127.0.0.1', port: 0 });
   url = `https://localhost:${new URL(receiver.url).port}/hooks`;
   await certify(['keygen', 'operator.pem'], {});
-  // CI passes the key itself in the variable.
+  // CI passes the key in the variable, not a path.
   const signingKey = await text('operator.pem');
   certified = await certify([url, '--profile', 'staging', '--ca', 'ca.pem', '-o', 'out', ...LOCAL], {
     ...env,
@@ -219,7 +219,7 @@ describe('a certification', () => {
     expect(steady.code).toBe(0);
     const { steady: said, checks } = JSON.parse(steady.stdout);
     expect([said, checks.length]).toEqual([true, 6]);
-    // After a rotation at one end only, the plain delivery is rejected.
+    // If only one side has rotated the secret, the plain delivery is rejected.
     expect(other).toMatchObject({ code: 1, stdout: expect.stringMatching(/^✗ DRIFTED\n.*valid\/plain/) });
     expect(without).toMatchObject({ code: 2, stderr: expect.stringContaining('an endpoint with hmac') });
     expect(elsewhere).toMatchObject({

@@ -25,7 +25,7 @@ beforeAll(async () => {
 afterAll(() => rm(base, { recursive: true }));
 
 const mode = async (...path: string[]) => ((await stat(join(...path))).mode & 0o777).toString(8);
-/** Every file below a folder, with its text; hidden ones too. */
+/** Returns the text of every file below a folder, including hidden files. */
 async function contents(folder: string): Promise<Record<string, string>> {
   const found = await readdir(folder, { recursive: true, withFileTypes: true });
   const files = found.filter((entry) => !entry.isDirectory()).map((entry) => join(entry.parentPath, entry.name));
@@ -36,14 +36,14 @@ async function contents(folder: string): Promise<Record<string, string>> {
 }
 
 describe('a working set', () => {
-  // A name that must be quoted for a shell and for nginx.
+  // A name that must be quoted in a shell and in nginx.
   const name = "it's a set";
   let dir = '';
   let made: Finished;
   let files: Record<string, string>;
   let server: TlsServer;
   let readme = '';
-  /** The lines of a section of the README. */
+  /** Returns the lines of a section of the README. */
   const lines = (title: RegExp) =>
     readme
       .split('\n## ')
@@ -113,7 +113,7 @@ describe('a working set', () => {
       expired: await say('fixtures/client-expired'),
       early: await say('fixtures/client-not-yet-valid'),
       purpose: await say('fixtures/client-wrong-purpose'),
-      // Valid for a server that trusts the CA and checks no name.
+      // This certificate is valid for a server that trusts the CA and checks no name.
       other: await say('fixtures/client-other-subject'),
       untrusted: await ask(server.port, { version, ca: files['client-ca.pem']! }),
     }).toEqual({
@@ -150,7 +150,7 @@ describe('a working set', () => {
     ];
     expect(paths.filter((path) => files[path] === undefined)).toEqual([]);
     expect(Object.keys(config.mtls.fixtures)).toEqual([...WORKING_SET_FIXTURES]);
-    // Everything but the fixtures works unchanged, from any folder.
+    // Everything except the fixtures works unchanged, from any folder.
     const { mtls: _, ...rest } = config;
     const secret = (await run(lines(/^Create a secret/)[0]!)).code;
     await writeFile(join(dir, 'hookproof.yaml'), JSON.stringify(rest));
@@ -280,7 +280,7 @@ describe('the options of certs', () => {
     expect(forced.code).toBe(0);
     expect(Object.keys(after).toSorted()).toEqual([...COMMON_FILES, 'mine.txt'].toSorted());
     expect([after['mine.txt'], after['ca.pem'] === before['ca.pem']]).toEqual(['mine', false]);
-    // They belong to the replaced CAs.
+    // These keys belong to the replaced CAs.
     for (const key of CA_KEYS) expect(forced.stdout).toContain(`removed ${key}`);
     expect([await mode(dir), await mode(dir, 'client-key.pem')]).toEqual(['755', '600']);
   });
@@ -357,7 +357,7 @@ describe('the options of certs', () => {
       'CERTS_IN_THE_WAY',
     ],
     [
-      // Found only when its turn comes, after other files are in place.
+      // The link is found only after other files have been written.
       'a folder with a broken link',
       async (dir) => {
         await symlink(join(dir, 'nowhere'), join(dir, 'fixtures'));
@@ -386,7 +386,7 @@ describe('the options of certs', () => {
   });
 
   it('report a folder that is not writable', async () => {
-    // root can write to every folder of a disk, but not to the files of the kernel.
+    // root can write to every folder on a disk, but not to kernel files.
     const isRoot = process.getuid?.() === 0;
     const dir = isRoot ? '/sys/kernel' : join(base, 'locked');
     if (!isRoot) await mkdir(dir, { mode: 0o500 });

@@ -12,7 +12,7 @@ import { hookproof, MAIN } from './hookproof.ts';
 
 const run = promisify(execFile);
 
-/** The candidates for the last word of a command line; a blank at its end begins a new word. */
+/** Returns the candidates for the last word of a command line. A trailing space begins a new word. */
 async function candidates(line: string): Promise<string[]> {
   return (await complete(line.split(' '))).candidates.map(({ value }) => value);
 }
@@ -109,7 +109,7 @@ describe('hookproof __complete', () => {
 
 /**
  * Types lines into a shell in a terminal. After each one, a key moves to its start and `echo` is put before it, so that
- * the shell prints the completed line. In Python, because Node has no pseudo-terminals.
+ * the shell prints the completed line. This is written in Python, because Node has no pseudo-terminals.
  */
 const TYPIST = `
 import fcntl, json, os, pty, re, struct, sys, termios
@@ -167,7 +167,7 @@ describe('in a shell', () => {
     cwd,
   });
 
-  /** The line that is typed, and the line that it becomes; or what is listed when several candidates are left. */
+  /** The typed line, and the completed line or, if several candidates remain, the list of them. */
   const LINES: readonly (readonly [typed: string, becomes: string, listed?: readonly string[]])[] = [
     ['hookproof run --sui', 'hookproof run --suite'],
     ['hookproof run --suite sig', 'hookproof run --suite signature'],
@@ -196,7 +196,7 @@ describe('in a shell', () => {
       const typist = run('python3', ['-c', TYPIST], { ...environment(), timeout: 100_000 });
       typist.child.stdin?.end(JSON.stringify({ cwd, shell, setup, lines: LINES.map(([typed]) => typed) }));
       const screens = JSON.parse((await typist).stdout) as string[];
-      // zsh removes the slash behind a folder when a blank follows.
+      // zsh removes the slash after a folder when a space follows.
       const completed = screens.map((screen) => /\n\{ ([^\n]*?)\/? *\}\r/.exec(screen)?.[1]);
       expect(completed).toEqual(LINES.map(([, becomes]) => becomes));
       for (const [at, [, , listed = []]] of LINES.entries()) {
@@ -213,7 +213,7 @@ describe('in a shell', () => {
     expect(offered.map((text) => text.match(/^[^\t\n]+/gm) ?? [])).toEqual(
       LINES.map(([typed, becomes, listed]) => {
         if (typed === becomes && listed === undefined) return [];
-        // It is a folder.
+        // The candidate is a folder.
         return (
           listed ?? [
             becomes

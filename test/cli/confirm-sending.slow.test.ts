@@ -7,9 +7,9 @@ import { lacks } from '../setup/programs.ts';
 import { hookproof } from './hookproof.ts';
 import { inTerminal } from './in-terminal.ts';
 
-/** Public by its number, and not assigned to anyone (IANA: 4000::/3). */
+/** A public address that is not assigned to anyone (IANA: 4000::/3). */
 const PUBLIC = 'https://[4000::1]/hooks';
-/** It counts as public, because it may resolve later; a delivery to it ends at the lookup. */
+/** A host that counts as public, because it may resolve later. A delivery to it fails at the lookup. */
 const NOWHERE = 'http://hooks.invalid/in';
 const env = { HOOKPROOF_SECRET: 'made-for-this-test-and-nothing-else' };
 let cwd = '';
@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(cwd, { recursive: true, force: true }));
 
-/** How many requests `--dry-run` plans for these arguments. */
+/** Returns how many requests `--dry-run` plans for these arguments. */
 async function planned(...args: string[]): Promise<string> {
   const { stdout } = await hookproof(['run', ...args, '--dry-run', '--json'], { cwd, env });
   return Number(JSON.parse(stdout).requests.about).toLocaleString('en');

@@ -1,4 +1,4 @@
-/** What `hookproof console` refuses before it connects to anything. */
+/** Options that `hookproof console` rejects before it connects to anything. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

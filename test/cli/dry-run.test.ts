@@ -13,7 +13,7 @@ afterEach(async () => {
   await Promise.all(open.splice(0).map((one) => one.close()));
 });
 
-/** Counts its connections, records what it receives, and closes them. */
+/** Starts a server that counts and closes its connections, and records what it receives. */
 async function trap(): Promise<Endpoint & { connections(): number; received(): string }> {
   let connections = 0;
   let received = '';

@@ -12,7 +12,7 @@ import { endReceivers, startedReceiver } from './receivers.ts';
 
 const TOKEN = randomBytes(24).toString('base64url');
 const env = { HOOKPROOF_SECRET: randomBytes(32).toString('base64'), HOOKPROOF_EFFECTS_TOKEN: TOKEN };
-/** What the commands need. */
+/** The variables that the commands need. */
 const variables = Object.keys(env).flatMap((name) => ['--command-env', name]);
 const SCENARIOS = CATALOGUE.flatMap(({ name, scenarios }) => (name === 'effects' ? scenarios : []));
 const RESTARTING = SCENARIOS.filter(({ needs = [] }) => needs.includes('restart')).map(({ id }) => id);
@@ -29,7 +29,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** Runs the suite, and gives the verdicts by scenario with their reasons. */
+/** Runs the suite, and returns the verdict and the reason for each scenario. */
 async function runSuite(url: string, args: readonly string[], given: NodeJS.ProcessEnv = env) {
   const all = ['run', url, '--suite', 'effects', '--reporter', 'json', ...args];
   const { code, stdout, stderr } = await hookproof(all, { env: given, cwd: folder });
@@ -58,7 +58,7 @@ describe('with the window of the reference receiver', () => {
   it('passes, without the checks across restarts and of credentials that are not configured', async () => {
     const { code, not, named } = await runSuite(receiver.url, ['--effects', window]);
     expect({ code, others: not('pass', 'not-applicable') }).toEqual({ code: 0, others: [] });
-    // Nothing of the other suites was sent.
+    // The other suites were not sent.
     const others = ['api-key', 'raw-body', 'malformed', 'http', 'mtls'].map((suite) => `effects/rejected-${suite}`);
     expect(not('pass').map(([id]) => id)).toEqual([...RESTARTING, ...others, ...LOGS]);
     expect(named('effects/copies-in-turn')?.effects?.map(({ times }) => times)).toEqual([1, 1, 1, 1]);
@@ -128,8 +128,8 @@ describe('with the window of the reference receiver', () => {
 
 describe('with a restart', () => {
   /**
-   * A script that ends the receiver with SIGKILL, starts it again with these arguments, and is done when it listens.
-   * The first call only starts it.
+   * Writes a script that ends the receiver with SIGKILL, starts it again with these arguments, and waits until it is
+   * listening. The first call only starts it.
    */
   async function restarting(name: string, receiverArgs: readonly string[]) {
     const [port, effectsPort] = [await freePort(), await freePort()];
@@ -155,7 +155,7 @@ describe('with a restart', () => {
     return { url, restart, file, pid };
   }
 
-  /** Starts it, runs the suite, and ends it. */
+  /** Starts the receiver, runs the suite, and ends the receiver. */
   async function runRestarting(name: string, receiverArgs: readonly string[], runArgs: readonly string[] = []) {
     const { url, restart, file, pid } = await restarting(name, receiverArgs);
     const { spawnSync } = await import('node:child_process');
@@ -165,7 +165,7 @@ describe('with a restart', () => {
     try {
       const first = await readFile(pid, 'utf8');
       const result = await runSuite(url, [...restart, '--effects-deadline', '3s', ...runArgs]);
-      // It was restarted.
+      // The receiver was restarted.
       expect(await readFile(pid, 'utf8')).not.toBe(first);
       return result;
     } finally {
@@ -198,7 +198,7 @@ describe('with a restart', () => {
     const { named } = await runRestarting(name, args, only);
     const reason = verdict === 'fail' ? 'notification 1: accepted, and not handled within 2 s' : '';
     expect(named('effects/survives-kill')).toMatchObject({ verdict, reason });
-    // The command that repeats it opens the same sources.
+    // The command that repeats the run opens the same sources.
     const command =
       verdict === 'fail' ? expect.stringMatching(/ --effects http:.* --restart-command '.*sh /) : undefined;
     expect(named('effects/survives-kill')?.reproduce?.command).toEqual(command);

@@ -9,7 +9,7 @@ afterEach(async () => {
   for (const one of open.splice(0).toReversed()) await one.close();
 });
 
-/** A watch whose events can be awaited. */
+/** Starts a watch whose events can be awaited. */
 async function watching(url: string) {
   let wake = () => {};
   const watch = new EndpointWatch(url, () => wake());
@@ -26,7 +26,7 @@ async function watching(url: string) {
   return { watch, seen };
 }
 
-/** An endpoint that knows the connections on which nothing was sent. */
+/** Starts an endpoint that tracks the connections on which nothing was sent. */
 async function serving(port = 0) {
   const idle = new Set<Socket>();
   const opened: Socket[] = [];
@@ -53,7 +53,7 @@ async function serving(port = 0) {
   return { endpoint, idle, idleOnes, opened };
 }
 
-/** Older connections than this are taken for held ones. */
+/** Connections older than this count as held, in milliseconds. */
 const HELD_MS = 600;
 const held = () => new Promise((resolve) => setTimeout(resolve, HELD_MS));
 

@@ -47,7 +47,7 @@ beforeAll(async () => {
   await runOn(await refusingUrl());
 });
 
-/** The names in a document, without words for people. */
+/** Returns the names in a document, without texts for people. */
 function namesIn({ diagnosis, preflightFinding, results, target, verdict }: ResultDocument): string[] {
   return [
     verdict,
@@ -67,7 +67,7 @@ function namesIn({ diagnosis, preflightFinding, results, target, verdict }: Resu
   ];
 }
 
-/** The values of every enumeration in a JSON Schema. */
+/** Returns the values of every enumeration in a JSON Schema. */
 function enumsIn(schema: unknown): string[] {
   if (typeof schema !== 'object' || schema === null) return [];
   const own = 'enum' in schema && Array.isArray(schema.enum) ? schema.enum : [];
@@ -84,12 +84,12 @@ async function unknownOf(names: Iterable<string>): Promise<string[]> {
   return unknown;
 }
 
-/** Names that a test must have met. */
+/** Returns the wanted names that are missing. */
 function lacking(names: readonly string[], wanted: readonly string[]): string[] {
   return wanted.filter((name) => !names.includes(name));
 }
 
-/** Words of a document that are said in words next to them, or are settings. */
+/** Values that the document itself explains in a text next to them, or that are settings. */
 const NOT_NAMES = [
   ...['control', 'probe', 'main', 'also', 'must', 'should', 'info', 'express', 'fastify'],
   ...['old', 'both', 'new', 'command', 'person'],

@@ -35,7 +35,7 @@ describe('receiver --fault', () => {
     await stop();
     expect(code).toBe(1);
     const [, rest = ''] = stdout.split('Causes');
-    // A selection of checks shows the mistake only.
+    // A selection of checks shows only the mistake, not the mutant.
     const mistake = 'absent-signature-passes';
     const { fix, title } = MISTAKES[mistake];
     expect(rest.replace(/\s+/g, ' ')).toContain(title);

@@ -1,4 +1,4 @@
-/** The folder of a partner after several certifications: which of them is in its place. */
+/** The folder of a partner after several certifications: which certificate it contains. */
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

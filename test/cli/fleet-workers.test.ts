@@ -1,4 +1,4 @@
-/** Worker processes: one that crashes or blocks is ended, and the next partner gets a new one. */
+/** Worker processes: a worker that crashes or blocks is ended, and the next partner gets a new one. */
 import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -7,7 +7,7 @@ import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createWorkers, WORKER_VARIABLES, type Workers } from '../../harness/cli/certify/worker-process.ts';
 import type { ResolvedConfig } from '../../harness/config/index.ts';
 
-/** Does what the name of the folder says, and answers with its process id. */
+/** A worker that does what the name of the folder says, and answers with its process id. */
 const WORKER = `
 const done = (what) =>
   process.send({ kind: 'done', facts: {}, refusals: [], identity: null, files: [String(what)] });
@@ -80,7 +80,7 @@ describe('a worker', () => {
     const [{ answer }, pid] = [await run('environment'), (await run('good')).answer];
     vi.unstubAllEnvs();
     if (answer.kind !== 'done' || pid.kind !== 'done') throw new Error('the worker did not answer');
-    // The process may add to its own environment: what it was started with is what the system has, where it shows it.
+    // A process can change its own environment. On some systems, /proc shows the environment with which it was started.
     const file = `/proc/${pid.files[0]}/environ`;
     const started = existsSync(file) ? (await readFile(file, 'utf8')).split('\0').filter((line) => line !== '') : [];
     const seen = [...Object.keys(JSON.parse(answer.files[0]!)), ...started.map((line) => line.split('=')[0]!)];

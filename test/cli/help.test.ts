@@ -11,7 +11,7 @@ import { hookproof } from './hookproof.ts';
 
 const COMMANDS = commandsOf(createProgram(() => {}));
 
-/** The commands that a help text lists, without arguments. */
+/** Returns the commands that a help text lists, without arguments. */
 function helpNames(text: string): string[] {
   const list = /Commands:\n((?: {2}\S.*\n)+)/.exec(text)?.[1] ?? '';
   return list

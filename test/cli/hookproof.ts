@@ -18,14 +18,17 @@ export interface ProgramOptions {
 export const MAIN = new URL('../../dist/bin/hookproof.js', import.meta.url).pathname;
 
 const HOST = new URL('program-host.mjs', import.meta.url).pathname;
-/** Runs at the same time in one worker of the tests. */
+/** Maximum number of concurrent runs in one test worker. */
 const MAX_HOSTS = 3;
 
 const idle: ChildProcess[] = [];
 const waiting: ((host: ChildProcess) => void)[] = [];
 let hosts = 0;
 
-/** Runs the compiled program without the configuration of this process, in a process that earlier runs have used. */
+/**
+ * Runs the compiled program without the configuration of this process. Reuses a process of an earlier run if there is
+ * one.
+ */
 export async function hookproof(args: readonly string[], options: ProgramOptions = {}): Promise<Finished> {
   const host = await availableHost();
   const { cwd = tmpdir(), input } = options;
@@ -58,13 +61,13 @@ async function availableHost(): Promise<ChildProcess> {
 function startHost(): ChildProcess {
   hosts++;
   const host = fork(HOST, [MAIN], { execArgv: [], stdio: ['ignore', 'ignore', 'pipe', 'ipc'] });
-  // It ends with this process, and does not keep it.
+  // The host ends with this process, and does not keep it running.
   host.unref();
   host.channel?.unref();
   return host;
 }
 
-/** For the next run; another one is started for it when this one has ended. */
+/** Makes a host available for the next run. If the host has ended, the next run gets a new one. */
 function release(host: ChildProcess): void {
   const isAlive = host.connected;
   if (!isAlive) hosts--;

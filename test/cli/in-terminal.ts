@@ -1,8 +1,8 @@
-/** The compiled program in a terminal of a given width, with typed input. */
+/** Runs the compiled program in a terminal of a given width, with typed input. */
 import { execFile } from 'node:child_process';
 import { MAIN } from './hookproof.ts';
 
-/** Opens a terminal with this width, and types the input. In Python, because Node has no pseudo-terminals. */
+/** Opens a terminal with this width, and types the input. Written in Python, because Node has no pseudo-terminals. */
 const TERMINAL = `
 import fcntl, os, pty, struct, sys, termios
 child, end = pty.fork()
@@ -27,7 +27,9 @@ sys.stdout.flush()
 sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 `;
 
-/** `typed` is typed when the program asks, with this text in its prompt. Lines of the screen end with CR LF. */
+/**
+ * Runs the program in a terminal, and types `typed` when a prompt contains this text. Lines of the screen end in CR LF.
+ */
 export function inTerminal(
   args: readonly string[],
   {

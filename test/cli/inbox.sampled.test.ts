@@ -1,4 +1,4 @@
-/** `hookproof inbox` on both stores: the compiled program, while a receiver has the inbox open. */
+/** `hookproof inbox` with both stores: the compiled program, while a receiver has the inbox open. */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';

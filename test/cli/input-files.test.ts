@@ -1,4 +1,4 @@
-/** Where a file is named, only regular files are read: a pipe or a device must never make a command wait. */
+/** Commands read only regular files, so that a pipe or a device never makes them wait. */
 import { execFile, execFileSync } from 'node:child_process';
 import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:net';

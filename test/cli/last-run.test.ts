@@ -33,7 +33,7 @@ it('remembers the last full run, and which checks still fail after partial runs'
   const partial = { partial: true };
   await rememberRun(runOf({ a: 'pass', b: 'fail' }, partial), URL_GIVEN);
   expect(await remembered()).toEqual(['b', 'c']);
-  // Without a verdict nothing is known of a check, so it still counts as failed.
+  // Without a new verdict, a check still counts as failed.
   await rememberRun(runOf({ b: 'inconclusive', c: 'pass' }, partial), URL_GIVEN);
   expect(await readLastRun(URL_GIVEN)).toMatchObject({ full: { counts: { fail: 2, pass: 1 } }, failed: ['b'] });
   expect(await readLastRun('http://127.0.0.1:3000/other')).toBeNull();
@@ -136,7 +136,7 @@ it('repeats what failed last time with --failed', async () => {
   expect(broken.results.map(({ id }) => id)).toEqual(['signature/missing']);
   isFixed = true;
   expect(await json('--reporter', 'json')).toMatchObject({ partial: true, counts: { pass: 1, fail: 0 } });
-  // No full run is known to be green.
+  // No full run is known to have passed.
   const unknown = await failed();
   expect(unknown.code).toBe(3);
   expect(unknown.stdout).toContain('no full run is stored');

@@ -1,4 +1,4 @@
-/** What `hookproof mcp` says about a receiver that rejects with 403, and about none at all. */
+/** The answers of `hookproof mcp` about a receiver that rejects with 403, and without any receiver. */
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Endpoint, freePort, serve } from '../endpoints/listen.ts';

@@ -1,4 +1,4 @@
-/** `hookproof mcp` as a separate process, with the client of the official SDK. */
+/** Runs `hookproof mcp` as a separate process, with the client of the official SDK. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,13 +7,16 @@ import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { expect } from 'vitest';
 import { MAIN } from './hookproof.ts';
 
-/** What a tool answered. */
+/** The answer of a tool. */
 export interface ToolAnswer {
   readonly text: string;
   /** Null for an error. */
   readonly data: Readonly<Record<string, unknown>> | null;
   readonly isError: boolean;
-  /** Bytes of the text or of the structured content as JSON, whichever is longer: a client gives one to its model. */
+  /**
+   * Length in bytes of the text or of the structured content as JSON, whichever is longer. A client passes one of the
+   * two to its model.
+   */
   readonly bytes: number;
   readonly json: string;
 }
@@ -25,7 +28,7 @@ export interface CallOptions {
 
 const MAX_DEFAULT_BYTES = 4_000;
 
-/** Starts the server in a folder with these files. Every answer is kept in `answers`. */
+/** Starts the server in a folder with these files. `answers` contains every answer. */
 export async function startedMcp({
   args = [],
   env = {},
@@ -49,7 +52,7 @@ export async function startedMcp({
   transport.stderr?.on('data', (data) => logged.push(String(data)));
   const client = new Client({ name: 'test', version: '1' });
   await client.connect(transport);
-  // The client checks structured content against the schemas that it has seen.
+  // The client checks structured content only against schemas that it has listed.
   await client.listTools();
   const answers: (ToolAnswer & { readonly tool: string; readonly shown: string })[] = [];
 
@@ -83,7 +86,7 @@ export async function startedMcp({
 
 export type StartedMcp = Awaited<ReturnType<typeof startedMcp>>;
 
-/** The code in the last line of an error. */
+/** Returns the code in the last line of an error. */
 export function codeOf({ isError, text }: ToolAnswer): string {
   return isError ? (/\(([A-Z0-9_]+)\)$/.exec(text)?.[1] ?? text) : 'no error';
 }

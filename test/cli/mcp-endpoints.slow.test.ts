@@ -1,4 +1,4 @@
-/** What `hookproof mcp` remembers of each endpoint that it has tested. */
+/** What `hookproof mcp` remembers about each endpoint that it has tested. */
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Endpoint, serve } from '../endpoints/listen.ts';
@@ -36,7 +36,7 @@ describe('a second receiver', () => {
     expect(again.text).toContain(`as in run ${run}`);
     expect(again.data).toMatchObject({ counts: { fail: counts.fail, warn: counts.warn } });
     await other.close();
-    // A run without verdicts does not replace it.
+    // A run without verdicts does not replace the previous run.
     await call('run', { url: other.url });
     for (let at = 0; at < 5; at++) await call('run', { url: receiver.url, ...only });
     expect((await call('details', { run })).data).toMatchObject({ run, url: other.url, partial: false });

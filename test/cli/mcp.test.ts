@@ -175,7 +175,7 @@ describe('errors', () => {
   });
 
   it.each([
-    // The discard port, in case that a fault lets a connection out.
+    // The discard port is harmless if a defect opens the connection.
     'http://198.41.0.4:9/',
     'https://10.0.0.1:9/',
     'http://[fd00::1]:9/',

@@ -9,7 +9,7 @@ import { lacks } from '../setup/programs.ts';
 import { hookproof } from './hookproof.ts';
 
 const BODY = Buffer.from('{ "id": "7e57ca5e-é", "amount": 1.0, "url": "a/b" }\n');
-/** A secret whose signature of the body is encoded differently in base64 and in base64url. */
+/** Finds a secret whose signature of the body differs between base64 and base64url. */
 function secretWithSpecialSignature(): string {
   for (;;) {
     const secret = randomBytes(32).toString('base64');

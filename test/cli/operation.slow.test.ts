@@ -1,4 +1,6 @@
-/** `hookproof operate` and `hookproof console` as processes: from a partner's file to a page, and their end. */
+/**
+ * `hookproof operate` and `hookproof console` as processes: from a partner's file to a page, until they are stopped.
+ */
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { Agent, get } from 'node:https';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-/** Files of partners come from partners: what they can refer to and set is what the operator gives them. */
+/** Partners write their own files, so the operator limits what these files can refer to and set. */
 import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -40,7 +40,7 @@ afterEach(async () => {
 const GOOD = 'url: https://acme.example/hooks\nprofile: staging\n';
 const signed = (reference: string) => `${GOOD}hmac:\n  secret: \${${reference}}\n`;
 
-/** The configuration of the partner acme with this file, or why it is refused. */
+/** Returns the configuration of the partner acme with this file, or why it is rejected. */
 async function acme(text: string, files: Record<string, string> = {}) {
   for (const [name, content] of Object.entries({ 'acme.yaml': text, ...files })) {
     await writeFile(join(folder, name), content);
@@ -140,7 +140,7 @@ describe('the file of a partner', () => {
     const { members, broken } = await readPartners(folder, {}, []);
     const problemsOf = (partner: string) => broken.find(({ name }) => name === partner)?.problems.join();
     expect(problemsOf('secrets')).toContain('must not refer to the file secrets/acme');
-    // The others go on.
+    // The other partners are still read.
     expect(members.map(({ name }) => name)).toEqual(['acme']);
   });
 

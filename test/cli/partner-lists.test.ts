@@ -1,4 +1,4 @@
-/** What the operator reads in the terminal about many partners: before a certification, after it, and later. */
+/** What the terminal shows about many partners: before a certification, after it, and later. */
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

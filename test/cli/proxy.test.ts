@@ -11,7 +11,7 @@ import { recording } from './recording.ts';
 const secret = randomBytes(32).toString('base64');
 const apiKey = randomBytes(24).toString('base64url');
 const env = { HOOKPROOF_SECRET: secret, HOOKPROOF_API_KEY: apiKey };
-/** The sender has another secret than the proxy and the receiver. */
+/** The secret of the sender differs from that of the proxy and the receiver. */
 const wrongEnv = { ...env, HOOKPROOF_SECRET: randomBytes(32).toString('base64') };
 
 afterAll(endReceivers);
@@ -91,7 +91,7 @@ it('forwards the bytes of the sender, and replays exactly these', async () => {
   await proxy.stop();
 });
 
-/** The first event of the page: what it knows of the proxy. */
+/** Returns the first event of the page, which describes the proxy. */
 async function helloOf(page: string): Promise<string> {
   const reader = (await fetch(`${page}events`)).body?.getReader();
   let text = '';

@@ -34,7 +34,7 @@ describe('trigger', () => {
     expect({ code, names }).toEqual({ code: 0, names: Object.keys(SAMPLE_EVENTS) });
   });
 
-  // A process for each; with `whole` for all of them.
+  // Each event needs a process. Only `whole` runs all of them.
   const played = Object.keys(SAMPLE_EVENTS).filter((_, at) => inject('whole') || at % 3 === 0);
 
   it.concurrent.each(played)('%s is accepted by the reference receiver', async (name) => {

@@ -21,7 +21,7 @@ async function started(...args: string[]) {
   return { ...receiver, ask };
 }
 
-/** A valid delivery, and the length of its head. */
+/** Creates a valid delivery, and returns the length of its head. */
 function delivery(more: Record<string, string> = {}) {
   const body = JSON.stringify(buy());
   const headers = { 'Content-Type': 'application/json', 'X-Service-Signature': sign(body, SECRET), ...more };
@@ -42,7 +42,7 @@ describe('SIGTERM', () => {
     const late = delivery({ Expect: '100-continue' });
     await busy.write(late.bytes.subarray(0, late.head));
     expect((await busy.answer()).status).toBe(100);
-    // Partly received, after a request that was answered, when the signal arrives.
+    // When the signal arrives, this request is partly received, after another one that was answered.
     const half = await openRaw(port);
     const next = delivery().bytes;
     await half.write(Buffer.concat([delivery().bytes, next.subarray(0, 30)]));

@@ -22,7 +22,7 @@ afterAll(async () => {
 
 const WINDOW = /effects window at (http:\/\/127\.0\.0\.1:\d+\/effects) \(test environments only\)\n/;
 
-/** The number of handlings that the window reports, when it has this many. */
+/** Returns the answer of the window once it reports this many handlings. */
 async function handledBy(url: string, total: number): Promise<EffectsAnswer> {
   for (;;) {
     const answer = await fetch(`${url}?notification=unknown`, { headers: { Authorization: `Bearer ${token}` } });
@@ -36,7 +36,7 @@ it('--effects shows what was handled, and remembers it in a file', async () => {
   const first = await startedReceiver(args, { env, cwd: folder });
   const url = await first.says(WINDOW);
   expect((await fetch(`${url}?notification=x`)).status).toBe(401);
-  // A buy, a failed sell, and its refund.
+  // The two events are a buy, and a failed sell with its refund.
   for (const event of ['buy', 'failed-external-sell']) {
     expect((await hookproof(['trigger', event, first.url], { env })).code).toBe(0);
   }

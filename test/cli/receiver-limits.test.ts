@@ -81,7 +81,7 @@ describe('hookproof receiver', () => {
     const third = await openRaw(port);
     await third.write(rawPost('{}', Object.fromEntries(Array.from({ length: 9 }, (_, index) => [`X-${index}`, '1']))));
     expect((await third.answer()).status).toBe(431);
-    // Closed by the limit of connections, or by the header timeout.
+    // The connection limit or the header timeout closes the connections.
     await first.ended;
     const silent = await openRaw(port);
     expect((await silent.answer()).status).toBe(408);

@@ -74,7 +74,7 @@ afterAll(async () => {
 
 const files = (cert: string, key: string): TlsFlags => ({ tlsCert: cert, tlsKey: key });
 
-/** Reads the files of these flags. */
+/** Reads the files that these flags name. */
 async function reading(flags: TlsFlags): Promise<TlsReading> {
   const paths = Object.entries(flags).map(([flag, name]) => [
     flag,
@@ -85,7 +85,7 @@ async function reading(flags: TlsFlags): Promise<TlsReading> {
   return read();
 }
 
-/** How many certificates it sends, and the error of a client that trusts the root. */
+/** Returns how many certificates it sends, and the error of a client that trusts the root. */
 async function handshake(port: number): Promise<{ sent: number; error: string | null }> {
   const socket = connect({
     port,
@@ -210,7 +210,7 @@ it('rejects PEM text instead of a path', async () => {
 });
 
 it('keeps the old certificate when new files are invalid, and prints advice about a new one', async () => {
-  // By a rename, so that the receiver never reads half a file.
+  // Files are renamed into place, so that the receiver never reads half a file.
   const place = async (name: string, from: string) => {
     await copyFile(join(folder, from), join(folder, `${name}.new`));
     await rename(join(folder, `${name}.new`), join(folder, name));

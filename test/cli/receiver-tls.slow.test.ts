@@ -73,7 +73,7 @@ describe('mutual TLS', () => {
       trigger(required.url, CLIENT),
       trigger(required.url, ['--ca', 'ca.pem']),
       trigger(named.url, CLIENT),
-      // 1: answered with 401. 3: no answer.
+      // Exit code 1 means a 401, and 3 means no answer.
       trigger(other.url, CLIENT),
       trigger(other.url, ['--ca', 'ca.pem']),
     ]);

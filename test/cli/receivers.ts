@@ -1,4 +1,4 @@
-/** Commands that run until they are stopped, each in a process of its own, for as long as a test needs it. */
+/** Starts commands that run until they are stopped, each in a separate process. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { expect } from 'vitest';
@@ -6,7 +6,7 @@ import { MAIN } from './hookproof.ts';
 
 const children: ChildProcess[] = [];
 
-/** Ends those that a failed test left behind. For `afterAll`. */
+/** Ends the processes that a failed test has left running. For `afterAll`. */
 export function endReceivers(): void {
   for (const child of children) child.kill('SIGKILL');
 }
@@ -27,7 +27,7 @@ export async function startedReceiver(
   return { ...started, url, port: Number(new URL(url).port) };
 }
 
-/** Starts a command. `says` waits until standard error matches, after what matched before. */
+/** Starts a command. `says` waits until standard error matches, after the previous match. */
 export function startedCommand(args: readonly string[], { env, cwd }: Surroundings) {
   const { PATH, HOME } = process.env;
   const child = spawn(process.execPath, [MAIN, ...args], {
@@ -59,7 +59,7 @@ export function startedCommand(args: readonly string[], { env, cwd }: Surroundin
       });
     }
   };
-  /** Ends it, and expects exit code 0. All its output has been read then. */
+  /** Ends the process, and expects exit code 0. Resolves when all its output has been read. */
   const stop = async (signal: NodeJS.Signals = 'SIGTERM') => {
     const exited = once(child, 'close');
     child.kill(signal);

@@ -9,7 +9,7 @@ export interface Recorded {
   readonly body: Buffer;
 }
 
-/** The content of a chunked body; null until the last chunk has arrived. */
+/** Returns the content of a chunked body. Null until the last chunk has arrived. */
 function unchunk(bytes: Buffer): Buffer | null {
   const parts: Buffer[] = [];
   for (let at = 0; ; ) {
@@ -23,7 +23,7 @@ function unchunk(bytes: Buffer): Buffer | null {
   }
 }
 
-/** The request in these bytes; null until it is complete. */
+/** Returns the request in these bytes. Null until it is complete. */
 function readRequest(bytes: Buffer): Recorded | null {
   const end = bytes.indexOf('\r\n\r\n');
   if (end === -1) return null;
@@ -43,7 +43,10 @@ function readRequest(bytes: Buffer): Recorded | null {
   return rest.length < length ? null : { method, target, headers, body: rest.subarray(0, length) };
 }
 
-/** An endpoint that records requests and answers 200. It uses no HTTP parser, which would normalise them. */
+/**
+ * Starts an endpoint that records requests and answers 200. It uses no HTTP parser, because a parser would normalise
+ * them.
+ */
 export async function recording(): Promise<Endpoint & { readonly requests: Recorded[] }> {
   const requests: Recorded[] = [];
   const server = createServer((socket: Socket) => {

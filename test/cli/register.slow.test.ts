@@ -1,6 +1,6 @@
 /**
  * The operator's register over time: six partners, an outage, `--only`, an expired certificate, a bad file, a drift, a
- * failing run, a revocation and an edited register. After each step, the answer of `hookproof partners` and the page.
+ * failing run, a revocation and an edited register. Each step checks the answer of `hookproof partners` and the page.
  */
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -197,7 +197,7 @@ it('is not certified by whoever edits the register', async () => {
   const lines = (await readFile(file, 'utf8')).trimEnd().split('\n');
   const certified = lines.map((line) => JSON.parse(line)).find(({ partner }) => partner === 'acme');
   const forged = [
-    // The grant of another partner, and none.
+    // One grant belongs to another partner, and one is missing.
     { ...certified, id: crypto.randomUUID(), partner: 'fjord', at: new Date().toISOString() },
     { ...certified, id: crypto.randomUUID(), partner: 'mallory', grant: null, at: new Date().toISOString() },
   ];

@@ -17,7 +17,7 @@ import { hookproof, MAIN } from './hookproof.ts';
 
 const HOSTILE = '\x1b[31m<script>&\u202e\x00]]>\n::error::##[debug]\ud800|`@x`';
 
-/** Nothing of an endpoint is what a reader would like. */
+/** A document in which every text from the endpoint is hostile. */
 const hostile = documentWith({
   results: [
     resultWith({ id: 'valid/plain', title: HOSTILE }),
@@ -181,7 +181,7 @@ describe('shards on the command line', () => {
 describe('ndjson', () => {
   it('is written during the run, and complete when it is interrupted', async () => {
     let answered = 0;
-    // It does not answer from the tenth delivery on.
+    // The server does not answer from the tenth delivery on.
     const server = createServer((request, response) => {
       answered++;
       request.resume().on('end', () => answered < 10 && response.end('ok'));

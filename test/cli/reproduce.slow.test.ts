@@ -55,7 +55,7 @@ function comparable(request: Recorded | undefined) {
   return { method, target, headers: lines.toSorted(), body: body.toString('base64') };
 }
 
-/** Sends a probe both ways and returns the difference, or null; "none" without a script. */
+/** Sends a probe both ways and returns the difference. Null if there is none, and "none" if the probe has no script. */
 async function differenceOf(scenario: ProbeScenario, endpoint: Awaited<ReturnType<typeof recording>>, cwd: string) {
   const partner = partnerAt(endpoint.url);
   const request = assembled(scenario, partner);

@@ -14,7 +14,7 @@ import { endReceivers, startedReceiver } from './receivers.ts';
 const [OLD = '', NEXT = ''] = Array.from({ length: 2 }, () => randomBytes(32).toString('base64'));
 const env = { HOOKPROOF_SECRET: OLD, HOOKPROOF_NEXT_SECRET: NEXT };
 
-/** Writes the two files of the receiver: the current secret, and another one that is valid too. */
+/** A script that writes the two files of the receiver: the current secret, and another valid one. */
 const ROTATE = `
 case "$HOOKPROOF_ROTATION_STEP" in
   old) first=old second=old ;;
@@ -74,7 +74,7 @@ describe('a rotation of the receiver', () => {
     ]);
     expect({ code, others: not('pass') }).toEqual({ code: 0, others: [] });
     expect(document.rotation).toEqual({ steps: ['old', 'both', 'new'], switchedBy: 'command' });
-    // The command gets each step, and no secret; at the end the old secret is valid again.
+    // The command receives each step but no secret. At the end, the old secret is valid again.
     expect(await readFile(join(folder, 'steps.txt'), 'utf8')).toBe('old \nboth \nnew \nold \n');
     // Neither the next secret nor a signature with it is in the record.
     const bodies = document.results.flatMap(({ exchanges }) => exchanges.map(({ request }) => request.body.text ?? ''));

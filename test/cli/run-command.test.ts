@@ -100,7 +100,7 @@ describe('run', () => {
   });
 
   it('fails for warnings with --strict', async () => {
-    // Meets every must, but accepts other methods, which is a should.
+    // This endpoint meets every requirement of level must, but violates one of level should: it accepts other methods.
     const endpoint = await serve(verifying((body) => hmacOf(SECRET, body).toString('base64')));
     open.push(endpoint);
     const args = ['run', endpoint.url, '--scenario', 'http/method-put', '--reporter', 'json=-'];
@@ -118,7 +118,7 @@ describe('run', () => {
     const args = ['run', endpoint.url, '--suite', 'signature', '--bail', '--concurrency', '1', '--reporter', 'json=-'];
     const { code, stdout } = await hookproof(args, { env: { HOOKPROOF_SECRET: SECRET } });
     const { counts, planned, judged, results } = documentIn(stdout);
-    // The first checks show the statuses of the endpoint, and are judged together.
+    // The first checks, which show the statuses of the endpoint, are judged together.
     expect([1, 2, 3]).toContain(counts.fail);
     expect({ code, rest: counts.inconclusive, judged }).toEqual({
       code: 1,
@@ -156,7 +156,7 @@ describe('an interrupted run', () => {
     let stderr = '';
     child.stdout.on('data', (data) => (stdout += data));
     child.stderr.on('data', (data) => (stderr += data));
-    // Send the signal once only: a second one ends the process at once.
+    // The signal is sent only once, because a second one ends the process at once.
     const once = interrupt;
     interrupt = () => {
       interrupt = () => {};

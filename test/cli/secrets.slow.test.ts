@@ -28,7 +28,7 @@ interface Credentials {
 
 const random = (bytes: number) => randomBytes(bytes).toString('base64url');
 
-/** Awkward shapes, with new values in every run of the tests. */
+/** Credentials of unusual shapes, with new values in every test run. */
 const SHAPES: Readonly<Record<string, () => Credentials>> = {
   base64: () => ({ secret: randomBytes(32).toString('base64'), apiKey: randomBytes(24).toString('base64') }),
   hex: () => ({ secret: randomBytes(32).toString('hex'), apiKey: randomBytes(16).toString('hex') }),
@@ -46,9 +46,9 @@ const digestOf = (secret: string, body: Uint8Array) => createHmac('sha256', secr
 /** The encodings of a valid signature. */
 const spellings = (digest: Buffer) => [digest.toString('base64'), digest.toString('base64url'), digest.toString('hex')];
 
-/** What a text reveals, directly and inside any base64 in it, even when it is wrapped. */
+/** Returns what a text reveals, directly and inside any base64 in it, even when it is wrapped. */
 function revealed(text: string, { secret, apiKey }: Credentials, bodies: readonly Buffer[]): string[] {
-  // Most words are in the output of several reporters.
+  // Most of these words occur in the output of several reporters.
   const encoded = new Set(text.match(/[A-Za-z0-9+/]{24,}={0,2}/g));
   const behind = [...encoded].map((word) => Buffer.from(word, 'base64').toString()).join('\n');
   const looked = [text, text.replace(/\s+/g, ''), behind];
@@ -95,7 +95,7 @@ async function revealing(manner: Manner, { secret, apiKey }: Credentials) {
           response.end(`${secret} ${apiKey} ${right}\n${JSON.stringify(said)}\n${body}`);
           return;
         }
-        // Bodies are cut when they are recorded: here in the middle of a value.
+        // Recorded bodies are truncated, here in the middle of a value.
         const value = bodies.length % 2 === 0 ? secret : apiKey;
         response.end(`${'x'.repeat(4096 - Buffer.byteLength(value) + 1)}${value}`);
       },
@@ -110,7 +110,7 @@ const REPORTERS: readonly Reporter[] = REPORTER_NAMES.map((name) => ({
   file: null,
 }));
 
-/** Runs in this process and returns the output of every reporter, and the progress. */
+/** Performs a run in this process, and returns the progress and the output of every reporter. */
 async function allOutput(url: string, { secret, apiKey }: Credentials, suites: readonly string[]): Promise<string> {
   const redactor = createRedactor({ values: namedSecrets([secret, apiKey]) });
   let said = '';
@@ -167,7 +167,7 @@ describe('a run against an endpoint that reveals everything', () => {
     expect(bodies.length).toBeGreaterThan(0);
     expect(said.length).toBeGreaterThan(1000);
     expect(revealed(said, credentials, bodies)).toEqual([]);
-    // Nor most of one.
+    // Most of a credential must not appear either.
     const { secret, apiKey } = credentials;
     const most = [secret, apiKey].map((value) => value.slice(0, Math.max(6, value.length - 4)));
     expect(most.map((part) => said.includes(part))).toEqual([false, false]);

@@ -12,7 +12,9 @@ import { recipeOf } from '../../contract/index.ts';
 import { accepting, freePort } from '../endpoints/listen.ts';
 import { MAIN } from './hookproof.ts';
 
-/** Types what comes from standard input; at the end it prints the exit code, and whether the terminal is as before. */
+/**
+ * Types what it reads from standard input. At the end, it prints the exit code and whether the terminal was restored.
+ */
 const TERMINAL = `
 import fcntl, json, os, pty, select, struct, subprocess, sys, termios
 end, child_end = pty.openpty()
@@ -61,12 +63,12 @@ for (;;) {
 }
 `;
 
-/** One line of the recipe for Express is replaced by each fault. */
+/** The line of the recipe for Express that each fault replaces. */
 const CHECK = '  return isKeyValid && (secrets.length === 0 || matches.includes(true));';
 const RECIPES = new URL('../../recipes/', import.meta.url);
 const NODE_MODULES = new URL('../../node_modules', import.meta.url).pathname;
 
-/** Faults, each with a check that fails then, and none of the other two. */
+/** Faults, each with a check that fails with this fault but not with the other two. */
 export const FAULTS = {
   'signature/missing': `  const given = req.get('X-Service-Signature');
   return isKeyValid && (given === undefined || isSame(given, signature(secrets[0])));`,
@@ -78,16 +80,16 @@ export const FAULTS = {
   return isKeyValid && isSame(req.get('X-Service-Signature'), made);`,
 } as const;
 
-/** The end of what is printed about a repetition. */
+/** Matches the end of the output about a repetition. */
 export const OUTCOME = /(?:\d+ checks? fails?; .*|\bgives\s+the\s+verdict\.|\bCONFORMANT\n.*not applicable.*)\n/;
 
 export interface WatchedEndpoint {
   readonly folder: string;
   readonly url: string;
   readonly secret: string;
-  /** Writes the receiver, correct or with another line in it. Returns the time, in milliseconds since 1970. */
+  /** Writes the receiver, either correct or with this line replaced. Returns the time, in milliseconds since 1970. */
   write(line?: string): Promise<number>;
-  /** When the receiver last began to listen, in milliseconds since 1970. */
+  /** Returns the time at which the receiver last began to listen, in milliseconds since 1970. */
   lastStart(): Promise<number>;
   close(): Promise<void>;
 }
@@ -137,11 +139,11 @@ export async function startWatched({ beforeMs = 0, downMs = 0 } = {}): Promise<W
 }
 
 export interface WatchSession {
-  /** Waits until the screen shows this, after what was waited for before, and returns the screen from there to it. */
+  /** Waits until the screen shows this after the previous match, and returns the screen between the two. */
   shows(pattern: RegExp): Promise<string>;
   type(keys: string): void;
   signal(name: NodeJS.Signals): void;
-  /** Waits for the end. Null for the terminal of a session without one. */
+  /** Waits for the end of the session. `restored` is null if the session has no terminal. */
   ended(): Promise<{ code: number; restored: boolean | null }>;
   close(): void;
 }

@@ -32,7 +32,7 @@ function answering(status: number, headers: Record<string, string> = {}): Promis
   });
 }
 
-/** A receiver in a separate process; `supervised` restarts it whenever it ends. */
+/** Starts a receiver in a separate process. With `supervised`, it is restarted whenever it ends. */
 async function fragile(supervised: boolean): Promise<string> {
   const script = new URL('../endpoints/fragile-receiver.mjs', import.meta.url).pathname;
   let port = '0';
@@ -50,7 +50,7 @@ async function fragile(supervised: boolean): Promise<string> {
   return `http://127.0.0.1:${port}/hooks`;
 }
 
-/** A port on which nothing is listening. */
+/** Returns a port on which nothing is listening. */
 async function closedPort(): Promise<string> {
   const { url, close } = await answering(200);
   await close();
@@ -66,7 +66,7 @@ interface Wrong {
   readonly args?: readonly string[];
 }
 
-/** A receiver that verifies correctly, with one other fault. */
+/** Creates a receiver that verifies correctly, but has one other fault. */
 function rightBut(wrong: Parameters<typeof verifying>[2]) {
   return verifying((body) => hmacOf(SECRET, body).toString('base64'), 'x-service-signature', wrong);
 }
@@ -263,7 +263,7 @@ const WRONG: readonly Wrong[] = [
     },
     code: 3,
     says: 'rate-limited',
-    // It waits six times as long for a rate limit to end.
+    // For a rate limit, the run waits six times as long.
     args: ['--suite', 'valid', '--suite', 'signature', '--recovery', '500ms'],
   },
 ];

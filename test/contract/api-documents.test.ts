@@ -17,10 +17,10 @@ const { examples } = openApi.components.requestBodies.Notification.content['appl
   examples: Record<string, NotificationExamples['WALLET']>;
 };
 
-/** Whether a document is valid AsyncAPI 3, by the published schema. */
+/** Returns whether a document is valid AsyncAPI 3, by the published schema. */
 async function isAsyncApi(document: object): Promise<boolean> {
   const ajv = new Ajv({ strict: false, meta: false, validateSchema: false, validateFormats: false, logger: false });
-  // The schema contains that of JSON Schema, which Ajv would otherwise add a second time.
+  // The schema contains the schema of JSON Schema, which Ajv would otherwise add a second time.
   const validate = ajv.compile(specs.schemas['3.0.0'] as AnySchema);
   return validate(document) === true;
 }

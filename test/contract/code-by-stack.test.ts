@@ -46,7 +46,7 @@ describe('the fix', () => {
   });
 });
 
-/** Words that only one language has. */
+/** Words that occur in only one language. */
 const FOREIGN: readonly (readonly [pattern: RegExp, language: string])[] = [
   [/\bNode\b|Express\b|timingSafeEqual|JSON\.stringify/, 'JavaScript'],
   [/json\.(?:loads|dumps)|compare_digest/, 'Python'],

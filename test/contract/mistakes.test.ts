@@ -9,14 +9,14 @@ const ENTRIES = Object.entries(MISTAKES);
 const CHECKS = CATALOGUE.flatMap(({ scenarios }) => scenarios);
 const ROWS = [...CHECKS, ...FAULTS, ...SIGNING_MISTAKES, ...VALUE_MISTAKES];
 
-/** The mistakes that one implies, those that these imply, and so on. */
+/** Returns all mistakes that a mistake implies, directly or indirectly. */
 function closureOf(id: string): Set<string> {
   const found = new Set(findMistake(id)?.implies);
   for (const one of found) for (const other of findMistake(one)?.implies ?? []) found.add(other);
   return found;
 }
 
-/** Sentences, or a line of code. */
+/** Matches sentences or a line of code. */
 const TEXT = /^\S.*[.)`]$/;
 
 describe('the library of mistakes', () => {

@@ -22,7 +22,7 @@ const code = fc.stringMatching(/^[0-9]{3}-[0-9]{2,3}-[A-Z][0-9]$/);
 const errorData = fc.record({ code, message: filled });
 const digits = fc.bigInt({ min: 0n, max: 10n ** 78n }).map(String);
 
-/** Text that may be absent or empty. */
+/** Generates text fields that may be absent or empty. */
 function sometimes(...keys: string[]) {
   const values = Object.fromEntries(keys.map((key) => [key, fc.string()]));
   return fc.record(values, { requiredKeys: [] });
@@ -151,7 +151,7 @@ const ARBITRARIES: Record<NotificationKind, fc.Arbitrary<unknown>> = {
   CAAS_BLOCKCHAIN: deposit,
 };
 
-/** Expects every value of `sent` that is not empty in `read`. */
+/** Expects that `read` contains every value of `sent` that is not empty. */
 function expectKept(read: unknown, sent: unknown): void {
   if (sent === null || sent === undefined || sent === '') return;
   if (typeof sent !== 'object') {
@@ -210,7 +210,7 @@ describe('readNotification', () => {
   });
 });
 
-/** The path of every key, at every depth. */
+/** Yields the path of every key, at every depth. */
 function* pathsOf(value: object): Generator<string[]> {
   for (const [key, inner] of Object.entries(value)) {
     yield [key];

@@ -1,4 +1,4 @@
-/** The strict schema of the sender, the tolerant reading of a receiver, and the JSON Schema of each. */
+/** The strict schema of the sender, the tolerant schema of a receiver, and the JSON Schema of each. */
 import { Ajv2020, type AnySchema } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
@@ -15,10 +15,10 @@ import {
 import { SHAPES } from '../../contract/shapes.ts';
 import { having, KIND_OF_SAMPLE, SAMPLE_NAMES, SAMPLES, type SampleName } from './samples.ts';
 
-/** `undefined` as the value removes the key. */
+/** A sample with one changed value. `undefined` removes the key. */
 type Changed = readonly [sample: SampleName, path: string, value: JsonValue | undefined];
 
-/** Valid as sent. */
+/** Changes after which the sender may send the sample. */
 const EMITTED: readonly Changed[] = [
   ['buy', 'data.metadata.orderStatus', 'CREATED'],
   ['buy', 'data.metadata.orderStatus', 'PENDING'],
@@ -38,7 +38,7 @@ const EMITTED: readonly Changed[] = [
   ['deposit', 'data.metadata.asset.amount', '9'.repeat(78)],
 ];
 
-/** Invalid as sent; a receiver accepts them. */
+/** Changes that the sender must not make, but that a receiver accepts. */
 const TOLERATED: readonly Changed[] = [
   ['staged', 'data.errorCode', null],
   ['refundFailed', 'data.metadata.blockchainTransactionId', null],
@@ -91,7 +91,7 @@ const TOLERATED: readonly Changed[] = [
   ['deposit', 'data.metadata.blockchainTransctionId', '0xbb'],
 ];
 
-/** Invalid as sent because of a rule between two fields, or a value that is never sent; a receiver accepts them. */
+/** Changes that violate a rule about two fields, or set a value that is never sent. A receiver accepts them. */
 const RULES: readonly Changed[] = [
   ['buy', 'data.errorData', { code: '352-000-S1', message: 'x' }],
   ['sell', 'data.metadata.orderStatus', 'FAILED'],
@@ -107,7 +107,7 @@ const RULES: readonly Changed[] = [
   ['buy', 'at', 1_700_000_000_000],
 ];
 
-/** Invalid for both sides. */
+/** Changes that are invalid for both the sender and the receiver. */
 const REJECTED: readonly Changed[] = [
   ['buy', 'id', undefined],
   ['buy', 'id', null],
@@ -165,7 +165,7 @@ const REJECTED: readonly Changed[] = [
 ];
 
 const schemas = jsonSchemas();
-// Formats come with a pattern, and the branches of the rules name properties that their parent describes.
+// Each format has a pattern, and the branches of rules use properties that their parent defines.
 const ajv = new Ajv2020({ strict: true, strictTypes: false, strictRequired: false, validateFormats: false });
 
 function compile(side: 'emitted' | 'received') {
@@ -177,7 +177,7 @@ const emitted = compile('emitted');
 const received = compile('received');
 const accepts = (side: typeof emitted, kind: NotificationKind, value: unknown) => side.get(kind)?.(value);
 
-/** Who accepts the sample with this change. */
+/** Returns which schemas accept the sample with this change. */
 function acceptedBy(...[name, path, value]: Changed) {
   const changed = having(name, path, value);
   const kind = KIND_OF_SAMPLE[name];
@@ -298,7 +298,7 @@ describe('the JSON Schemas', () => {
 describe('the compiled schemas', () => {
   const readings = Object.entries(SHAPES).map(([kind, { received: schema }]) => [kind, schema] as const);
 
-  // By default z.compile returns a schema that it cannot compile unchanged: correct, and three times slower.
+  // By default, z.compile returns a schema that it cannot compile unchanged. It works, but three times as slowly.
   it.each([['envelope', receivedEnvelope] as const, ...readings])('include %s', (_name, schema) => {
     expect(() => z.compile(schema, { strict: true })).not.toThrow();
   });

@@ -5,11 +5,11 @@ import { loadOptional } from '../../contract/optional-package.ts';
 const manifest = new URL('../../package.json', import.meta.url);
 const { peerDependencies, peerDependenciesMeta } = JSON.parse(await readFile(manifest, 'utf8'));
 type Name = Parameters<typeof loadOptional>[0];
-// The log has the same lines without pino, and who imports the matcher has Vitest.
+// The log has the same lines without pino, and a program that imports the matcher has Vitest.
 const others = ['pino', 'vitest'];
 const names = (Object.keys(peerDependencies) as Name[]).filter((name) => !others.includes(name));
 
-/** What Node throws for a package that is not installed. `npm run package` sees that it does. */
+/** Returns the error that Node throws for a package that is not installed. `npm run package` checks this. */
 const missing = (name: string) =>
   Object.assign(new Error(`Cannot find package '${name}' imported from /somewhere`), { code: 'ERR_MODULE_NOT_FOUND' });
 
@@ -19,7 +19,7 @@ it('every peer dependency is optional', () => {
 });
 
 it.each(names)('without %s, the error has the command that installs the supported version', async (name) => {
-  // Before version 1, the second number is the one that breaks.
+  // Before version 1, a change of the second number is a breaking change.
   const [major] = peerDependencies[name].match(/0\.\d+|\d+/);
   await expect(loadOptional(name, () => Promise.reject(missing(name)))).rejects.toMatchObject({
     code: 'PACKAGE_MISSING',

@@ -137,7 +137,7 @@ export const KIND_OF_SAMPLE: Record<SampleName, NotificationKind> = {
 
 export const SAMPLE_NAMES = Object.keys(SAMPLES) as SampleName[];
 
-/** A sample with the value at a path replaced; `undefined` removes the key. */
+/** Returns a sample with the value at a path replaced. `undefined` removes the key. */
 export function having(name: SampleName, path: string, value: JsonValue | undefined): JsonObject {
   const copy: JsonObject = structuredClone(SAMPLES[name]);
   const keys = path.split('.');

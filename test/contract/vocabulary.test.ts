@@ -8,7 +8,7 @@ describe('a module that the command line loads at once', () => {
       ...readFileSync(new URL(file, directory), 'utf8').matchAll(/^(?:import|export)(?! type)[^;]*? from '([^']+)';/gm),
     ].map(([, from]) => from ?? '');
 
-  /** The modules that a file of the contract loads, itself included. */
+  /** Returns the modules that a file of the contract loads, including the file itself. */
   function loadedBy(file: string, seen = new Set<string>()): Set<string> {
     if (seen.has(file)) return seen;
     seen.add(file);

@@ -4,22 +4,25 @@
  */
 export interface ParsedHello {
   readonly recordVersion: number;
-  /** The version field; 0x0303 for a TLS 1.3 client. */
+  /** The version field, which is 0x0303 for a TLS 1.3 client. */
   readonly version: number;
-  /** The supported_versions extension; empty without it. */
+  /** The versions in the supported_versions extension. Empty without this extension. */
   readonly versions: readonly number[];
   readonly suites: readonly number[];
   readonly compressions: readonly number[];
   readonly serverName: string | null;
   readonly alpn: readonly string[];
   readonly sessionId: Buffer;
-  /** The types in order; null without extensions. */
+  /** The types of the extensions, in order. Null without extensions. */
   readonly extensions: readonly number[] | null;
   /** The record and everything that arrived with it. */
   readonly bytes: Buffer;
 }
 
-/** Parses the hello at the beginning of these bytes; null if incomplete; 'no-hello' if it is not a ClientHello. */
+/**
+ * Parses the hello at the beginning of these bytes. Returns null if it is incomplete, and 'no-hello' if it is not a
+ * ClientHello.
+ */
 export function parseClientHello(bytes: Buffer): ParsedHello | null | 'no-hello' {
   if (bytes.length > 0 && bytes[0] !== 22) return 'no-hello';
   if (bytes.length < 5 || bytes.length < 5 + bytes.readUInt16BE(3)) return null;

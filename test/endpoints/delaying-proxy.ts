@@ -1,11 +1,11 @@
-/** A TCP proxy to a port on loopback that delays every byte, so that a server on this machine seems far away. */
+/** A TCP proxy to a loopback port that delays every byte, so that a local server seems distant. */
 import { connect, createServer, type Socket } from 'node:net';
 import { performance } from 'node:perf_hooks';
 import { type Endpoint, listen } from './listen.ts';
 
 /**
- * Delays every byte by `oneWayMs` in each direction. The first bytes of a client take another round trip for the TCP
- * handshake, which loopback completes at once.
+ * Delays every byte by `oneWayMs` in each direction. The first bytes of a client are delayed by another round trip, for
+ * the TCP handshake that loopback completes at once.
  */
 export function startDelayingProxy(targetPort: number, oneWayMs: number): Promise<Endpoint> {
   const server = createServer({ allowHalfOpen: true, noDelay: true }, (client) => {
@@ -18,7 +18,7 @@ export function startDelayingProxy(targetPort: number, oneWayMs: number): Promis
 
 type DelayLine = (action: () => void) => void;
 
-/** Runs each action after the delay, not before `notBefore`, and in the order in which they were added. */
+/** Runs actions after the delay, but not before `notBefore`, in the order in which they were added. */
 function delayLine(delayMs: number, notBefore: number): DelayLine {
   const waiting: (() => void)[] = [];
   return (action) => {
@@ -27,7 +27,7 @@ function delayLine(delayMs: number, notBefore: number): DelayLine {
   };
 }
 
-/** Forwards the data, the end and the failure of one socket to the other. */
+/** Forwards data, end and failure of one socket to the other. */
 function forward(from: Socket, to: Socket, later: DelayLine): void {
   from.on('data', (chunk) => later(() => to.writable && to.write(chunk)));
   from.on('end', () => later(() => to.end()));

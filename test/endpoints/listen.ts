@@ -36,7 +36,7 @@ export async function listen(server: Server, port = 0): Promise<Endpoint> {
   };
 }
 
-/** Starts an HTTP endpoint from a request listener. It closes no kept connection while a busy machine is slow. */
+/** Starts an HTTP endpoint from a request listener. It does not close kept connections, even on a slow machine. */
 export function serve(listener: RequestListener): Promise<Endpoint> {
   return listen(createServer({ keepAliveTimeout: 120_000 }, listener));
 }
@@ -55,7 +55,9 @@ export async function freePort(): Promise<number> {
 
 const START_MS = 20_000;
 
-/** Waits until a process accepts connections on a port. Rejects if it ends, or accepts none within 20 seconds. */
+/**
+ * Waits until a process accepts connections on a port. Rejects if the process ends, or accepts none within 20 seconds.
+ */
 export async function accepting(port: number, child: ChildProcess): Promise<void> {
   const deadline = performance.now() + START_MS;
   while (!(await isOpen(port))) {

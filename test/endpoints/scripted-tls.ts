@@ -1,6 +1,6 @@
 /**
- * A TCP server that reads the ClientHello and answers by a script: with prepared bytes, an alert, silence, or by
- * passing the connection to a real TLS server. It replaces protocols that OpenSSL no longer supports.
+ * A TCP server that reads the ClientHello and answers according to a script: with prepared bytes, an alert, silence, or
+ * by passing the connection to a real TLS server. It replaces protocols that OpenSSL no longer supports.
  */
 import { connect, createServer, type Socket } from 'node:net';
 import type { TlsVersion } from '../../contract/index.ts';
@@ -18,7 +18,10 @@ import {
 } from './tls-bytes.ts';
 
 export type ScriptedReply =
-  /** Sends these bytes, one write for each piece, and then closes or resets; by default the connection stays open. */
+  /**
+   * Sends these bytes, with one write for each piece, and then closes or resets the connection. By default, it stays
+   * open.
+   */
   | { readonly send: readonly Uint8Array[]; readonly andThen?: 'close' | 'reset' }
   /** Passes the connection, with the hello, to a server on this loopback port. */
   | { readonly handTo: number }
@@ -101,7 +104,7 @@ export interface Grant extends HelloFields {
   /** Requests a client certificate from these CAs (DER names). */
   readonly authorities?: readonly Uint8Array[];
   readonly stapled?: boolean;
-  /** The largest record in bytes; one record for everything by default. */
+  /** Maximum size of a record, in bytes. Default: one record for everything. */
   readonly recordSize?: number;
   /** Omits the end of the flight. */
   readonly unfinished?: boolean;
@@ -110,8 +113,8 @@ export interface Grant extends HelloFields {
 }
 
 /**
- * Returns the records of a flight that grants a version and a suite. At TLS 1.3, only the ServerHello: the rest is
- * encrypted.
+ * Returns the records of a flight that grants a version and a suite. For TLS 1.3, this is only the ServerHello, because
+ * the rest is encrypted.
  */
 export function flight(grant: Grant): Buffer[] {
   const { version, certificates = [], authorities, stapled, recordSize, unfinished, warnings = [] } = grant;
@@ -125,12 +128,12 @@ export function flight(grant: Grant): Buffer[] {
   return [...warnings.map((number) => alertRecord(number, 1, version)), ...records(messages, version, recordSize)];
 }
 
-/** A reply that accepts the hello. */
+/** Creates a reply that accepts the hello. */
 export function grants(grant: Grant): ScriptedReply {
   return { send: flight(grant) };
 }
 
-/** A reply that rejects the hello with a fatal alert and closes. */
+/** Creates a reply that rejects the hello with a fatal alert and closes the connection. */
 export function refuses(number: number, version: TlsVersion = 'TLSv1.2'): ScriptedReply {
   return { send: [alertRecord(number, 2, version)], andThen: 'close' };
 }
@@ -140,15 +143,18 @@ const MODERN_SUITES: ReadonlySet<number> = new Set([
   0x1301, 0x1302, 0x1303, 0xc02b, 0xc02f, 0xc02c, 0xc030, 0xcca9, 0xcca8, 0x009e, 0x009f,
 ]);
 
-/** Whether a correct client could have sent it: TLS 1.2 or 1.3, at least one modern suite, no compression. */
+/**
+ * Returns whether a correct client could have sent this hello: TLS 1.2 or 1.3, at least one modern suite, no
+ * compression.
+ */
 function isModernHello({ version, versions, suites, compressions }: ParsedHello): boolean {
   const recent = version === 0x0303 && (versions.length === 0 || versions.some((number) => number >= 0x0303));
   return recent && compressions.every((method) => method === 0) && suites.some((suite) => MODERN_SUITES.has(suite));
 }
 
 /**
- * Starts a correct server with a fault. `also` may answer hellos that no correct client sends; all other connections go
- * to the real server on `port`.
+ * Starts a server that is correct except for `also`, which may answer hellos that no correct client sends. All other
+ * connections go to the real server on `port`.
  */
 export function startRightTlsThatAlso(
   port: number,
@@ -157,7 +163,7 @@ export function startRightTlsThatAlso(
   return startScriptedTls({ accept: (hello) => (isModernHello(hello) ? null : also(hello)) ?? { handTo: port } });
 }
 
-/** For `also`: accepts the first of these suites that is offered. */
+/** Returns a function for `also` that accepts the first of these suites that is offered. */
 export function grantsSuite(suites: readonly number[], grant: Omit<Grant, 'suite'>) {
   return (hello: ParsedHello): ScriptedReply | null => {
     const suite = hello.suites.find((id) => id !== RENEGOTIATION_SCSV && suites.includes(id));

@@ -9,7 +9,7 @@ export const NUMBERS: Readonly<Record<TlsVersion, number>> = {
   'TLSv1.3': 0x0304,
 };
 
-/** The random of a HelloRetryRequest: the SHA-256 of that word (RFC 8446, section 4.1.3). */
+/** The random value of a HelloRetryRequest: the SHA-256 of "HelloRetryRequest" (RFC 8446, section 4.1.3). */
 const RETRY_RANDOM = Buffer.from('cf21ad74e59a6111be1d8c021e65b891c2a211167abb8c5e079e09e2c8a8339c', 'hex');
 
 const u16 = (value: number) => Buffer.of(value >> 8, value & 0xff);
@@ -24,7 +24,7 @@ const joined24 = (...parts: readonly Uint8Array[]) => {
 };
 const extension = (type: number, body: Uint8Array) => Buffer.concat([u16(type), joined16(body)]);
 
-/** A handshake message. */
+/** Encodes a handshake message. */
 export function message(type: number, body: Uint8Array): Buffer {
   return Buffer.concat([Buffer.of(type), joined24(body)]);
 }
@@ -35,7 +35,7 @@ export interface HelloFields {
   readonly compression?: number;
   readonly alpn?: string;
   readonly secureRenegotiation?: boolean;
-  /** A HelloRetryRequest; only at TLS 1.3. */
+  /** Set for a HelloRetryRequest, which exists only in TLS 1.3. */
   readonly retry?: boolean;
 }
 
@@ -83,12 +83,12 @@ export function certificateRequest(authorities: readonly Uint8Array[], version: 
 export const certificateStatus = () => message(22, Buffer.concat([Buffer.of(1), joined24(Buffer.alloc(20, 5))]));
 export const serverHelloDone = () => message(14, Buffer.alloc(0));
 
-/** One record. */
+/** Encodes one record. */
 export function record(type: number, payload: Uint8Array, version: TlsVersion = 'TLSv1.2'): Buffer {
   return Buffer.concat([Buffer.of(type), u16(NUMBERS[version === 'TLSv1.3' ? 'TLSv1.2' : version]), joined16(payload)]);
 }
 
-/** Handshake messages in records of at most `size` bytes, split regardless of message boundaries. */
+/** Encodes handshake messages in records of at most `size` bytes, split regardless of message boundaries. */
 export function records(messages: readonly Uint8Array[], version: TlsVersion = 'TLSv1.2', size = 2 ** 14): Buffer[] {
   const bytes = Buffer.concat(messages);
   const found: Buffer[] = [];

@@ -1,4 +1,4 @@
-/** A run against an app of the same process, and the matcher for Vitest. */
+/** A run against an app in the same process, and the matcher for Vitest. */
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -10,7 +10,7 @@ import { createReceiver } from '../../receiver/index.ts';
 import { SECRET } from '../receiver/deliveries.ts';
 
 const { app } = createReceiver({ signing: { secrets: [SECRET] }, handlers: {} });
-/** Accepts everything. */
+/** An app that accepts everything. */
 const careless = express().use((_req, res) => void res.json({ status: 'accepted' }));
 const partner = { signing: { secret: SECRET } };
 const selection = { scenarios: ['valid/plain', 'signature/missing', 'signature/other-secret'] };

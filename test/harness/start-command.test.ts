@@ -1,4 +1,4 @@
-/** What the programs of others get to know: no variable that is not listed. */
+/** External programs receive no variable that is not listed. */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

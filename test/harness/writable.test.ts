@@ -1,4 +1,4 @@
-/** What cannot be written is found before the work, and named with the fix. */
+/** Outputs that cannot be written are reported before any work, with the fix. */
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,7 +12,7 @@ const base = mkdtempSync(join(tmpdir(), 'hookproof-writable-'));
 const closed = join(base, 'closed');
 let [reason, fix] = ['', ''];
 
-/** A folder that this user cannot write to. Root can write to every folder, so for root it is a read-only disk. */
+/** Creates a folder that this user cannot write to. For root, who can write to every folder, it is a read-only disk. */
 beforeAll(() => {
   mkdirSync(closed, { mode: 0o555 });
   if (IS_ROOT) spawnSync('mount', ['-t', 'tmpfs', '-o', 'ro', 'tmpfs', closed]);
@@ -21,7 +21,7 @@ beforeAll(() => {
     : [`the folder ${closed} is not writable (EACCES)`, `Make it writable for user ${process.getuid?.()}.`];
 });
 afterAll(() => {
-  // A program that ran in it may still be there.
+  // A program that was started in the folder may still be running.
   if (IS_ROOT) spawnSync('umount', ['-l', closed]);
   rmSync(base, { recursive: true, force: true });
 });
@@ -30,7 +30,7 @@ it('a folder that does not exist is judged by the first one above it that does',
   writeFileSync(join(base, 'file'), '');
   expect([base, join(base, 'a', 'b')].map(whyNotWritable)).toEqual([null, null]);
   expect([closed, join(closed, 'a', 'b')].map((folder) => whyNotWritable(folder)?.reason)).toEqual([reason, reason]);
-  // That a file is no folder is for the writer to say.
+  // The writer itself reports that a file is not a folder.
   expect(whyNotWritable(join(base, 'file', 'a'))).toBeNull();
 });
 
@@ -62,7 +62,7 @@ describe('in a folder that cannot be written', () => {
     const certify = await hookproof(args, { cwd: closed });
     expect(certify.code).toBe(2);
     expect(certify.stderr).toContain(`hookproof-partners cannot be used: ${reason}`);
-    // The plan of it needs no folder.
+    // Planning a run needs no folder.
     expect((await hookproof([...args, '--check'], { cwd: closed })).code).toBe(0);
   });
 });

@@ -1,6 +1,6 @@
 /**
- * `npm run proofs -- executable`: makes the program for Linux that needs no Node, and uses it with an empty PATH and
- * environment. Prints its size and the processor time of its start. Fails when a command ends otherwise than expected.
+ * `npm run proofs -- executable`: builds the program for Linux that needs no Node, and uses it with an empty PATH and
+ * environment. Prints its size and the processor time of its start. Fails if a command does not end as expected.
  */
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -57,7 +57,7 @@ function receiver(...args: string[]): Promise<string> {
   });
 }
 
-/** The least processor time of several starts, in milliseconds. */
+/** Returns the lowest processor time of several starts, in milliseconds. */
 function startUp(command: string): number {
   const times = Array.from({ length: 5 }, () => {
     const printed = execFileSync('/bin/sh', ['-c', `${command} >/dev/null; times`], { env: {}, encoding: 'utf8' });
@@ -106,7 +106,7 @@ async function prove(): Promise<void> {
   await findPackages();
 }
 
-/** The workers of `certify --partners` are processes of the same executable. */
+/** Checks that the workers of `certify --partners` are processes of the same executable. */
 async function certifyPartner(): Promise<void> {
   const url = await receiver('--tls-quick-start', '--tls-quick-start-ca', join(folder, 'ca.pem'));
   mkdirSync(join(folder, 'partners', 'acme'), { recursive: true });
@@ -119,7 +119,7 @@ async function certifyPartner(): Promise<void> {
   expectRun(['certify', '--partners', 'partners', ...key, '--allow-private', '127.0.0.1'], 0, /✓ acme +certified/);
 }
 
-/** Optional packages are found next to the executable. */
+/** Checks that optional packages are found next to the executable. */
 async function findPackages(): Promise<void> {
   const args = ['inbox', 'list', '--inbox', 'postgres://127.0.0.1:1/x'];
   expectRun(args, 2, /PostgreSQL needs the package pg/);

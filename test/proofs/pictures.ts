@@ -1,7 +1,7 @@
 /**
  * Screenshots of every page of the compiled program: the HTML report of a passing run, of a diagnosed fault, of an
  * unreachable and of a hostile endpoint, and the inspector after a run. Prints the findings of axe and the size of each
- * file, and exits with 1 when axe finds something. Run by `npm run proofs -- pictures FOLDER`.
+ * file, and exits with 1 if axe finds something. Run by `npm run proofs -- pictures FOLDER`.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -49,7 +49,7 @@ const report = (name: string) => join(folder, `${name}.html`);
 const run = (name: string, url: string, ...more: string[]) =>
   hookproof(['run', url, '--reporter', `html=${report(name)}`, ...more], { env });
 
-/** Each writes a report. */
+/** The reports, each with a function that writes it. */
 const REPORTS: Readonly<Record<string, (name: string) => Promise<unknown>>> = {
   async green(name) {
     const correct = await receiver();
@@ -81,7 +81,7 @@ async function picture(browser: Browser, name: string, address: string, prepare?
       await page.screenshot({ path: join(folder, `${name}-${width}-${colorScheme}.png`) });
       const wide = await page.evaluate<boolean>('document.documentElement.scrollWidth > innerWidth');
       await page.context().close();
-      // The pages allow no script but their own; the one that looks at them is let in.
+      // The pages allow only their own script, so the policy is bypassed for axe.
       const looked = await (await browser.newContext({ viewport, colorScheme, bypassCSP: true })).newPage();
       await looked.goto(address);
       await prepare?.(looked);

@@ -1,7 +1,7 @@
 /**
- * 10,000 deliveries to the reference receiver, without and with `hookproof proxy` in front of it, and hostile clients
- * against the proxy: prints throughput, latency and the memory of the proxy, and fails when memory grows without bound.
- * Run by `npm run proofs -- proxy`.
+ * Sends 10,000 deliveries to the reference receiver, without and with `hookproof proxy` in front of it, and attacks the
+ * proxy with hostile clients. Prints throughput, latency and the memory of the proxy, and fails if memory grows without
+ * bound. Run by `npm run proofs -- proxy`.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -18,7 +18,7 @@ import { MAIN } from '../cli/hookproof.ts';
 
 const DELIVERIES = 10_000;
 const CONNECTIONS = 16;
-/** The hostile clients send far more than this: without a bound, memory would grow beyond it. In MiB. */
+/** Maximum memory, in MiB. The hostile clients send far more, so unbounded memory would exceed it. */
 const MAX_MEMORY_MIB = 512;
 
 const secret = randomBytes(32).toString('base64');

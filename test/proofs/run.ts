@@ -4,10 +4,10 @@ import { spawnSync } from 'node:child_process';
 interface Proof {
   readonly name: string;
   readonly shows: string;
-  /** Duration on two cores. */
+  /** Duration on two cores, in minutes. */
   readonly minutes: number;
   readonly command: readonly string[];
-  /** Whether it runs the compiled program, which is built first. */
+  /** Set if the measurement runs the compiled program, which is then built first. */
   readonly build?: true;
 }
 

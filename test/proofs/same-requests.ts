@@ -1,10 +1,10 @@
 /**
- * Two checkouts send the same requests: `npm run proofs -- same-requests OTHER [--seed TEXT]...`, where OTHER is
- * another checkout that is built. For each seed, both run the catalogue over HTTP through a proxy that records every
- * byte, and over mutual TLS, against one receiver. Requests are compared but for ids, times, signatures, lengths and
- * `Connection`: all of them by their bytes (HTTP), and those of each check by its exchanges in the report (both). Exits
- * with 1 when a request of one has no equal in the other. How often the plain valid delivery is sent depends on time:
- * its counts are printed only.
+ * Checks that two checkouts send the same requests: `npm run proofs -- same-requests OTHER [--seed TEXT]...`, where
+ * OTHER is the folder of another built checkout. For each seed, both run the catalogue over HTTP through a proxy that
+ * records every byte, and over mutual TLS, against one receiver. Requests are compared except for ids, times,
+ * signatures, lengths and `Connection`: all of them by their bytes (HTTP), and those of each check by its exchanges in
+ * the report (both). Exits with 1 if a request of one checkout has no equal in the other. How often the plain valid
+ * delivery is sent depends on timing, so its counts are only printed.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -17,7 +17,7 @@ import type { ResultDocument } from '../../harness/report/result-document.ts';
 import { findScenario } from '../../scenarios/index.ts';
 import { CLI, CREDENTIALS, startReceiver } from './bench/processes.ts';
 
-/** What the run of a checkout sends on each of its connections, and its report. */
+/** The bytes that the run of a checkout sends on each of its connections, and its report. */
 interface Sent {
   readonly connections: readonly string[];
   readonly results: ResultDocument['results'];
@@ -37,7 +37,7 @@ async function runCatalogue(root: string, args: readonly string[]): Promise<Resu
   }
 }
 
-/** Over HTTP, through a proxy that records every byte. */
+/** Runs over HTTP, through a proxy that records every byte. */
 async function record(root: string, seed: string, targetPort: number): Promise<Sent> {
   const connections: Buffer[][] = [];
   const server = createServer({ allowHalfOpen: true }, (client) => {
@@ -67,7 +67,7 @@ function forward(from: Socket, to: Socket): void {
 const METHODS = 'GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS|TRACE|PROPFIND|FROBNICATE';
 const REQUEST_LINE = new RegExp(`(?:${METHODS}) /[^ \\r\\n"{}]* HTTP/1\\.[01]\\r\\n`, 'gi');
 
-/** How often each request was sent, without what differs between two runs. */
+/** Counts how often each request was sent, ignoring the parts that differ between two runs. */
 function requestsIn(connections: readonly string[]): Map<string, number> {
   const counts = new Map<string, number>();
   for (const text of connections) {
@@ -97,7 +97,10 @@ const VARIABLE: readonly (readonly [RegExp, string])[] = [
   [/(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{43,44}={0,2}(?![A-Za-z0-9+/_-])/g, 'BASE64'],
 ];
 
-/** A body that is compressed, or in two bytes a character, hides its ids: only its head is compared. */
+/**
+ * Returns a request without the parts that differ. A body that is compressed, or has two bytes per character, hides its
+ * ids, so only the head is compared.
+ */
 function shapeOf(request: string): string {
   const end = request.indexOf('\r\n\r\n');
   const head = end === -1 ? request : request.slice(0, end);
@@ -107,7 +110,7 @@ function shapeOf(request: string): string {
   return VARIABLE.reduce((shape, [pattern, name]) => shape.replace(pattern, name), text);
 }
 
-/** The requests of each check, in the order of its report, by the id that it has now. */
+/** Returns the requests of each check in the order of the report, by the current id of the check. */
 function requestsByCheck(results: ResultDocument['results']): Map<string, string[]> {
   return new Map(
     results.map(({ id, exchanges }) => {
@@ -115,7 +118,7 @@ function requestsByCheck(results: ResultDocument['results']): Map<string, string
       const shapes = probes.map(({ request: { method, target, headers, body } }) => {
         const head = [`${method} ${target}`, ...headers.map(([name, value]) => `${name}: ${value}`)].join('\r\n');
         const content = body.text ?? Buffer.from(body.base64 ?? '', 'base64').toString('latin1');
-        // Instead of a credential, reports show how it was made. Over HTTP its bytes are compared, too.
+        // Instead of a credential, reports show how it was created. Over HTTP, its bytes are also compared.
         return shapeOf(`${head.replace(/: \[[^\r]*\]/g, ': [MADE]')}\r\n\r\n${content}`);
       });
       return [findScenario(id)?.id ?? id, shapes];
@@ -123,7 +126,7 @@ function requestsByCheck(results: ResultDocument['results']): Map<string, string
   );
 }
 
-/** Prints what only one of both has, and returns how much it is. */
+/** Prints the requests that only one of the two has, and returns their number. */
 function compareChecks(before: ResultDocument['results'], now: ResultDocument['results']): number {
   const [theirs, ours] = [requestsByCheck(before), requestsByCheck(now)];
   const ids = [...new Set([...theirs.keys(), ...ours.keys()])];

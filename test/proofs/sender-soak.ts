@@ -1,8 +1,8 @@
 /**
- * A million deliveries to an endpoint that is slow, resets and hangs at random, with retries: `npm run proofs --
+ * Makes a million deliveries, with retries, to an endpoint that is slow, resets or hangs at random: `npm run proofs --
  * sender-soak [--deliveries N]`. The endpoint, in another process, counts the requests that arrived for each number.
- * Prints the figures, and exits with 1 when a delivery is not accepted in the end, when more requests of one arrived
- * than attempts were recorded, or when memory grows.
+ * Prints the figures, and exits with 1 if a delivery is not accepted in the end, if more of its requests arrived than
+ * attempts were recorded, or if memory grows.
  */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -18,19 +18,19 @@ const OK = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok';
 const CHUNKED_OK = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n';
 const BUSY = 'HTTP/1.1 503 Busy\r\nContent-Length: 0\r\n\r\n';
 
-/** How often the endpoint does what; otherwise it answers at once. */
+/** The behaviours of the endpoint, each with its share of requests. Otherwise, it answers at once. */
 const BEHAVIOUR: readonly (readonly [share: number, act: (socket: Socket) => void])[] = [
   [0.02, (socket) => setTimeout(() => socket.write(OK), 5 + Math.random() * 50)],
   [0.01, (socket) => socket.write(CHUNKED_OK)],
   [0.005, (socket) => socket.write(BUSY)],
-  // Instead of an answer.
+  // Resets the connection instead of answering.
   [0.005, (socket) => socket.resetAndDestroy()],
-  // Behind an answer, while the next request may be on its way.
+  // Resets the connection after an answer, while the next request may be in transit.
   [0.005, (socket) => socket.write(OK, () => setImmediate(() => socket.resetAndDestroy()))],
   [0.005, (socket) => socket.end(OK)],
-  // In the middle of an answer.
+  // Resets the connection in the middle of an answer.
   [0.002, (socket) => socket.write(OK.slice(0, 20), () => socket.resetAndDestroy())],
-  // Hangs, and reads on.
+  // Hangs, but continues to read.
   [0.0005, () => undefined],
 ];
 
@@ -68,13 +68,13 @@ function serve(deliveries: number): void {
   process.on('disconnect', () => process.exit());
 }
 
-/** Milliseconds: a delivery that hangs ends soon, so that many can. */
+/** Time limit of a delivery, in milliseconds. It is short, so that many deliveries can hang. */
 const TIMEOUT_MS = 2_000;
 const CONNECTIONS = 128;
-/** Retries until it is accepted: more are not needed by chance. */
+/** Maximum number of attempts. More are not needed, even by chance. */
 const MAX_ATTEMPTS = 12;
 const SAMPLES = 20;
-/** Growth of the heap from the first fifth to the end, in megabytes, that is noise. */
+/** Maximum growth of the heap from the first fifth to the end that counts as noise, in megabytes. */
 const MAX_GROWTH_MB = 8;
 
 async function soak(deliveries: number): Promise<void> {

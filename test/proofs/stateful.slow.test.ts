@@ -5,7 +5,7 @@ import { exitCodeFor, STATEFUL } from './stateful.ts';
 
 const material = await makeMaterial();
 
-/** The probes of state, and every sixth of other suites, so that the lanes are busy as in a whole run. */
+/** The probes of state, and every sixth probe of other suites, so that the lanes are as busy as in a whole run. */
 const OF_STATE = [
   /^(?:delivery|leaks)\//,
   /^http\/burst/,

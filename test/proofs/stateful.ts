@@ -1,6 +1,6 @@
 /**
- * Receivers whose answers depend on earlier requests get the same exit code in every run, at the default concurrency:
- * `npm run proofs -- stateful [RUNS [NAME...]]`. A test plays each of them once.
+ * Checks that receivers whose answers depend on earlier requests get the same exit code in every run, at the default
+ * concurrency: `npm run proofs -- stateful [RUNS [NAME...]]`. A test plays each of them once.
  */
 import { fileURLToPath } from 'node:url';
 import { exitCodeOf } from '../../harness/index.ts';
@@ -24,7 +24,7 @@ export const STATEFUL: readonly (readonly [string, number])[] = [
 
 type Material = Awaited<ReturnType<typeof makeMaterial>>;
 
-/** The exit code of one run of the given scenarios, or of all. */
+/** Returns the exit code of one run of the given scenarios, or of all. */
 export async function exitCodeFor(name: string, material: Material, scenarios: readonly string[] = []) {
   return exitCodeOf(await runAgainst(findSubject(name), material, scenarios));
 }

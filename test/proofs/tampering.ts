@@ -1,6 +1,6 @@
 /**
- * Every byte of a small certificate with every other value, and every byte of one with the whole catalogue with every
- * bit flipped. Takes minutes; run by `npm run proofs -- tampering`. The tests do a part of it.
+ * Replaces every byte of a small certificate with every other value, and flips every bit of a certificate for the whole
+ * catalogue. Takes minutes. Run by `npm run proofs -- tampering`; the tests do a part of it.
  */
 import { verifyCertificate } from '../../harness/certify/index.ts';
 import { CATALOGUE } from '../../scenarios/index.ts';

@@ -1,7 +1,7 @@
 /**
- * Each vector of the signing mistakes, made by OpenSSL, Python and the printers of other languages, and the name that
- * `verify` gives to its signature; then 200 random bodies and secrets with a signature by another secret, for which it
- * must give none. Run by `npm run proofs -- transformations`.
+ * Checks the name that `verify` gives to each vector of the signing mistakes, which OpenSSL, Python and the printers of
+ * other languages have created. Then checks that it gives no name to 200 random bodies that are signed with another
+ * secret. Run by `npm run proofs -- transformations`.
  */
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';

@@ -23,7 +23,7 @@ beforeEach(() => {
   body = JSON.stringify(buy());
 });
 
-/** The response, and how many notifications were handled. */
+/** Returns the response, and the number of notifications that were handled. */
 async function outcome(test: ReturnType<typeof post>) {
   const { status, body: answer } = await test;
   await receiver.settled();

@@ -1,4 +1,4 @@
-/** The nginx configuration of receiver/README.md, with nginx. */
+/** The nginx configuration in receiver/README.md, with a real nginx. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -92,7 +92,7 @@ describe.skipIf(lacks('nginx'))('behind nginx', () => {
   );
 });
 
-/** Resolves when a process listens on a socket. There is no event for that, so it tries again and again. */
+/** Resolves when a process listens on a socket. There is no event for this, so it tries repeatedly. */
 async function listening(path: string): Promise<void> {
   for (;;) {
     const socket = connect(path);

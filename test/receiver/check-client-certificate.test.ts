@@ -1,4 +1,4 @@
-/** Headers about client certificates: trusted from a declared proxy only. */
+/** Headers about client certificates, which are trusted only from a declared proxy. */
 import { BlockList } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { checkForwardedCertificate, type RunningReceiver, startReceiver } from '../../receiver/index.ts';

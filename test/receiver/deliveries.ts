@@ -26,7 +26,7 @@ export function sign(body: string | Uint8Array, secret = SECRET): string {
   return createHmac('sha256', secret).update(body).digest('base64');
 }
 
-/** The headers of a valid delivery; `undefined` in `changes` omits one. */
+/** Returns the headers of a valid delivery. `undefined` in `changes` omits one. */
 export function headersFor(
   body: string | Uint8Array,
   changes: Record<string, string | undefined> = {},

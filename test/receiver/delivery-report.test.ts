@@ -1,4 +1,4 @@
-/** The log line of a delivery, what it never contains, and the warnings about old credentials. */
+/** The log line of a delivery, the data that it never contains, and the warnings about old credentials. */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { Writable } from 'node:stream';
 import { expect, it, vi } from 'vitest';

@@ -1,4 +1,4 @@
-/** Headers of proxies, forged by a sender, have no effect. */
+/** Proxy headers that a sender forges have no effect. */
 import express from 'express';
 import request from 'supertest';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
@@ -35,7 +35,7 @@ const FORGED: Readonly<Record<string, string>> = {
   Via: '1.1 elsewhere.example',
 };
 
-/** How Express and the report see a delivery, without times and ids. */
+/** Returns how Express and the report see a delivery, without times and ids. */
 function seen({ request: req, outcome, status, reason, duplicate, secretIndex, keyIndex }: DeliveryReport) {
   const { ip, ips, protocol, secure, hostname, host, path, method, originalUrl } = req as unknown as Record<
     string,
@@ -60,7 +60,7 @@ describe('a forged header of a proxy', () => {
   });
   afterAll(() => receiver.close());
 
-  /** Everything that comes of a delivery: the response, the log line and the report. */
+  /** Returns all results of a delivery: the response, the log line and the report. */
   async function outcomeOf(forged: Record<string, string>, changes: Record<string, string | undefined>, path: string) {
     const body = JSON.stringify(buy());
     const before = reports.length;
@@ -100,6 +100,6 @@ it('has no effect inside an application that trusts its proxies', async () => {
   await request(outer).post('/hooks').set(forged).send(buy()).expect(200);
   await vi.waitFor(() => expect(reports).toHaveLength(1));
   const { ip, protocol } = seen(reports[0] as DeliveryReport);
-  // The connection may have ended by now, and then there is no address.
+  // If the connection has already ended, there is no address.
   expect([ip === '203.0.113.7', protocol]).toEqual([false, 'http']);
 });

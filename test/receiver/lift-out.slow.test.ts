@@ -15,7 +15,7 @@ const ROOT = join(import.meta.dirname, '../..');
 const ENTRY = 'receiver/create-receiver.ts';
 const MAX_FILES = 37;
 
-/** All that a project has to write itself: it serves the app on a free port and prints the port. */
+/** The only code that a project has to write: it serves the app on a free port and prints the port. */
 const MAIN = `
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -46,7 +46,7 @@ interface Closure {
   readonly packages: readonly string[];
 }
 
-/** Every file that a file imports, directly or not, and the packages that they need. */
+/** Returns every file that a file imports, directly or indirectly, and the packages that they need. */
 async function closureOf(entry: string): Promise<Closure> {
   const files = new Set<string>();
   const packages = new Set<string>();
@@ -70,7 +70,7 @@ async function createProject(folder: string, { files, packages }: Closure): Prom
   await writeFile(join(folder, 'package.json'), JSON.stringify({ type: 'module', dependencies: needed }));
   await writeFile(join(folder, 'tsconfig.json'), JSON.stringify(TSCONFIG));
   await writeFile(join(folder, 'main.ts'), MAIN);
-  // Only these, so that an import of anything else does not resolve.
+  // Only these packages are linked, so that an import of any other does not resolve.
   for (const name of [...packages, '@types/express', '@types/node']) {
     const link = join(folder, 'node_modules', name);
     await mkdir(dirname(link), { recursive: true });

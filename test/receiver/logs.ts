@@ -12,7 +12,7 @@ export function collectLogs() {
     logger: { info: log('info'), warn: log('warn'), error: log('error') },
     lines,
     events: (name: string) => lines.filter(({ event }) => event === name),
-    /** Removes the oldest line of this event and returns it; waits until there is one. */
+    /** Removes the oldest line for this event and returns it. Waits until there is one. */
     async next(name: string): Promise<LogLine> {
       for (;;) {
         const index = lines.findIndex(({ event }) => event === name);

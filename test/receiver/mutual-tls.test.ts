@@ -1,4 +1,4 @@
-/** Mutual TLS: which clients are accepted in both modes and both versions, and what the others get. */
+/** Mutual TLS: which clients are accepted in both modes and both versions, and how the others are rejected. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { makeCertificate } from '../../certs/index.ts';
 import { checkClientCertificate, createReceiver, type RunningReceiver, startReceiver } from '../../receiver/index.ts';
@@ -10,7 +10,7 @@ import { deliver, makeCertificates, only, presenting, VERSIONS } from './tls-cli
 const { clientCa, clients, trust, material } = await makeCertificates();
 const credentials = { signing: { secrets: [SECRET] }, apiKey: { keys: [API_KEY] } };
 
-/** Each client with the reason that is logged when the handshake is refused; null for those that are accepted. */
+/** Each client with the reason that is logged if its handshake is rejected. Null for accepted clients. */
 const CLIENTS: [client: keyof typeof clients | 'none', reason: string | null][] = [
   ['none', 'no client certificate'],
   ['valid', null],
@@ -54,7 +54,7 @@ describe.each(['required', 'optional'] as const)('a client certificate that is %
       expect(answer).toBeNull();
       expect(await next('tls-refused')).toMatchObject({ reason, remoteAddress: '127.0.0.1' });
     } else {
-      // The response is that to a wrong API key: the reason is in the log only.
+      // The response is the same as to an invalid API key. Only the log contains the reason.
       expect(answer).toMatchObject({ status: 401, body: '{"error":"unauthorized"}' });
       expect(answer).toEqual(wrongKey);
       const logged = `client-certificate-${client === 'none' ? 'missing' : `untrusted (${reason})`}`;
@@ -66,7 +66,7 @@ describe.each(['required', 'optional'] as const)('a client certificate that is %
     const without = { ...trust, ...only(version) };
     const options = { ...without, ...(client !== 'none' && presenting(clients[client])) };
     const { session } = await deliver(receiver.port, options);
-    // A client whose handshake is refused gets no session. All others must get one, or this test would prove nothing.
+    // A client whose handshake is rejected gets no session. All others must get one, or this test would prove nothing.
     if (mode === 'required' && reason !== null) return expect(session).toBeUndefined();
     expect(session).toBeDefined();
     for (const again of [options, without]) {

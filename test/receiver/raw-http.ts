@@ -1,4 +1,4 @@
-/** HTTP by hand: requests that no HTTP client would send, and responses byte by byte. */
+/** Sends requests that no HTTP client would send, and reads responses byte by byte. */
 import { connect, type Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
 import { type RunningReceiver, startReceiver } from '../../receiver/index.ts';
@@ -6,7 +6,7 @@ import { buy, headersFor } from './deliveries.ts';
 
 interface RawAnswer {
   readonly status: number;
-  /** The header lines as they came. */
+  /** The header lines as received. */
   readonly headers: readonly string[];
   readonly body: string;
 }
@@ -14,22 +14,22 @@ interface RawAnswer {
 export interface RawConnection<S extends Socket = Socket> {
   readonly socket: S;
   write(bytes: string | Uint8Array): Promise<void>;
-  /** The next whole response. Rejects when the connection ends first. 100 Continue counts as a response. */
+  /** Resolves with the next whole response. Rejects if the connection ends first. 100 Continue counts as a response. */
   answer(): Promise<RawAnswer>;
-  /** Resolves with how the connection ended. */
+  /** Resolves with the way in which the connection ended. */
   readonly ended: Promise<'closed' | 'reset'>;
 }
 
 export type HeaderLines = Readonly<Record<string, string>> | readonly (readonly [name: string, value: string])[];
 
-/** A receiver that is closed when the test ends, after the connections that were opened to it. */
+/** Starts a receiver that is closed when the test ends, after the connections that were opened to it. */
 export async function receiverForTest(options: Parameters<typeof startReceiver>[0]): Promise<RunningReceiver> {
   const receiver = await startReceiver(options);
   onTestFinished(() => receiver.close());
   return receiver;
 }
 
-/** A connection that is destroyed when the test ends. */
+/** Opens a connection that is destroyed when the test ends. */
 export async function openRaw(port: number, host = '127.0.0.1'): Promise<RawConnection> {
   const socket = connect(port, host);
   onTestFinished(() => void socket.destroy());
@@ -38,7 +38,7 @@ export async function openRaw(port: number, host = '127.0.0.1'): Promise<RawConn
   return connection;
 }
 
-/** HTTP over a socket that is open or being opened, with TLS or without. */
+/** Speaks HTTP over a socket that is open or being opened, with or without TLS. */
 export function overSocket<S extends Socket>(socket: S): RawConnection<S> {
   socket.setNoDelay(true);
   let buffered = Buffer.alloc(0);
@@ -89,7 +89,7 @@ export function overSocket<S extends Socket>(socket: S): RawConnection<S> {
   };
 }
 
-/** The bytes of a POST with a Content-Length and these header lines in their order. */
+/** Returns the bytes of a POST with a Content-Length and these header lines, in order. */
 export function rawPost(body: string | Uint8Array, headers: HeaderLines, path = '/'): Buffer {
   const given = Array.isArray(headers) ? headers : Object.entries(headers);
   const lines = [['Host', 'localhost'], ['Content-Length', String(Buffer.byteLength(body))], ...given];
@@ -97,7 +97,7 @@ export function rawPost(body: string | Uint8Array, headers: HeaderLines, path = 
   return Buffer.concat([Buffer.from(`POST ${path} HTTP/1.1\r\n${head}\r\n`, 'latin1'), Buffer.from(body)]);
 }
 
-/** The bytes of a valid delivery. */
+/** Returns the bytes of a valid delivery. */
 export function validPost(id?: string): Buffer {
   const body = JSON.stringify(buy(id));
   return rawPost(body, headersFor(body));

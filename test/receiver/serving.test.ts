@@ -90,7 +90,7 @@ describe('a receiver that closes', () => {
     const receiver = await receiverForTest({ open: true });
     const connection = await openRaw(receiver.port);
     const bytes = validPost();
-    // After the response to the first request, the receiver has also read the bytes that follow it.
+    // When the first request is answered, the receiver has also read the bytes that follow it.
     await connection.write(Buffer.concat([bytes, bytes.subarray(0, 30)]));
     expect((await connection.answer()).status).toBe(200);
     const closing = receiver.close();
@@ -113,7 +113,7 @@ describe('a receiver that closes', () => {
 
   it('does not wait for TLS connections without a handshake or a request', async () => {
     const { ca, ...tls } = await quickStartCertificate();
-    // A receiver that waits for them exceeds the time limit of this test.
+    // A receiver that waits for these connections exceeds the time limit of this test.
     const receiver = await receiverForTest({ open: true, tls, timeouts: { closeMs: 600_000 } });
     const silent = await openRaw(receiver.port);
     const connected = tlsConnect({ port: receiver.port, host: '127.0.0.1', ca: ca.cert });

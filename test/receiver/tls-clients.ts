@@ -11,7 +11,10 @@ const CLIENT = 'CN=sender.example, O=Example';
 
 let certificates: ReturnType<typeof issueAll> | undefined;
 
-/** A server certificate, the CA of the clients, and clients: valid ones, and others with one fault each. */
+/**
+ * Creates a server certificate, the CA of the clients, and client certificates: valid ones, and others with one fault
+ * each.
+ */
 export function makeCertificates(): ReturnType<typeof issueAll> {
   certificates ??= issueAll();
   return certificates;
@@ -54,17 +57,17 @@ export function makeServer(issuer: IssuedCertificate, more: object = {}): Promis
   return makeCertificate({ subject: 'CN=localhost', issuer, hosts, usages: ['serverAuth'], ...more });
 }
 
-/** The options of a client with this certificate. */
+/** Returns the options of a client with this certificate. */
 export function presenting({ cert, key }: IssuedCertificate): ConnectionOptions {
   return { cert, key };
 }
 
-/** The options of a client with this version of TLS only. */
+/** Returns the options of a client that supports only this TLS version. */
 export function only(version: (typeof VERSIONS)[number]): ConnectionOptions {
   return { minVersion: version, maxVersion: version };
 }
 
-/** Opens a connection. When the handshake fails, `post` returns null. */
+/** Opens a connection. If the handshake fails, `post` returns null. */
 export function openTls(port: number, options: ConnectionOptions) {
   const socket = connect({ port, host: '127.0.0.1', ...options });
   const { write, answer, ended } = overSocket(socket);
@@ -74,9 +77,9 @@ export function openTls(port: number, options: ConnectionOptions) {
   });
   return {
     socket,
-    /** The newest session, which another connection can resume. */
+    /** Returns the newest session, which another connection can resume. */
     session: () => session,
-    /** Posts a delivery and returns the response, or null when the connection ends without one. */
+    /** Posts a delivery and returns the response. Null if the connection ends without one. */
     async post(changes: HeaderLines = []) {
       const body = JSON.stringify(buy());
       const extra: readonly (readonly [string, string])[] = Array.isArray(changes) ? changes : Object.entries(changes);

@@ -6,7 +6,7 @@ import { anyCharacter } from '../setup/any-character.ts';
 
 const SECRET = randomBytes(32).toString('hex');
 
-/** A body whose signature contains both `+` and `/`, so that each wrong encoding of it is another text. */
+/** Finds a body whose signature contains both `+` and `/`, so that each wrong encoding of it is a different text. */
 function discriminatingBody(): { rawBody: Buffer; valid: string } {
   for (let nonce = 0; ; nonce += 1) {
     const rawBody = Buffer.from(`{ "id" : "n-${nonce}", "amount": 1.0 }\n`);
@@ -166,7 +166,7 @@ describe('verifySignature', () => {
         const forged = Buffer.from(header, 'base64');
         forged[position % 32]! ^= 1 << (position & 7);
         expect(verifySignature({ rawBody: body, header: forged.toString('base64'), secrets: [secret] }).ok).toBe(false);
-        // A zero byte at the end of a short key is padding to HMAC; any other character makes another key.
+        // For HMAC, a zero byte at the end of a short key is padding. Any other character makes a different key.
         expect(verifySignature({ rawBody: body, header, secrets: [`${secret}x`] }).ok).toBe(false);
       }),
       { numRuns: 500 },

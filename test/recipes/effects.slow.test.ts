@@ -1,4 +1,4 @@
-/** The effects window of each language, over a real receiver and the journal that it writes. */
+/** The effects window of each language, with a real receiver and the journal that it writes. */
 import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -48,7 +48,7 @@ const order = (orderStatus: string, hash: string) => ({
   },
 });
 
-/** What is delivered, by its id. */
+/** The delivered notifications, by id. */
 const DELIVERED = {
   [ODD_ID]: order('PENDING', ''),
   second: order('CONFIRMED', '0xorder'),
@@ -88,7 +88,7 @@ const DELIVERED = {
   },
 };
 
-/** docs/recipes.md names the windows that are not run, and why. */
+/** The windows that are run. docs/recipes.md lists the others with the reasons. */
 const RUN = WINDOWS.filter((stack) => recipeOf(stack).notRun === undefined);
 
 describe.each(RUN)('the effects window of %s', (stack) => {
@@ -245,7 +245,7 @@ describe.each(['express', 'python'] as const)('the endpoint of the effects windo
   beforeAll(async () => {
     if (reason !== null) return;
     folder = copyRecipe(stack);
-    // Prints the query as JSON, and fails for one.
+    // The command prints the query as JSON, and fails for one query.
     const command = `if [ "$1" = notification=fail ]; then exit 3; fi; printf '{"query":"%s"}' "$1"`;
     writeFileSync(join(folder, 'answer.sh'), command);
     endpoint = await startEffects(stack, folder, token, `${server} sh answer.sh`);
@@ -277,7 +277,7 @@ describe.each(['express', 'python'] as const)('the endpoint of the effects windo
   });
 
   it.skipIf(reason !== null)('passes the query to a shell of another machine as one word', async () => {
-    // Like ssh: joins its arguments, and a shell reads them again.
+    // Like ssh, the script joins its arguments, and a shell parses them again.
     writeFileSync(join(folder, 'remote.sh'), 'sh -c "sh answer.sh $*"');
     const remote = await startEffects(stack, folder, token, `${server} sh remote.sh`);
     try {
@@ -386,7 +386,7 @@ describe('the command of the page about effects, for receivers with PostgreSQL',
   });
 });
 
-/** With columns in addition, and rows that are not in the order of their ids. */
+/** A table with additional columns, and with rows that are not ordered by id. */
 const HANDLED_ROWS = `
   CREATE TABLE handled (row_number bigserial, notification text, kind text, status text, transaction text, hash text,
     amount numeric, currency text, error_code text, private text);

@@ -12,7 +12,7 @@ import { sourceOf } from './recipe-process.ts';
 const cwd = mkdtempSync(join(tmpdir(), 'hookproof-init-'));
 afterAll(() => rmSync(cwd, { recursive: true }));
 
-/** The commands that are printed under a number. */
+/** Returns the commands that are printed under a number. */
 function commandsIn(stdout: string, step: number): string {
   const part = stdout.split(/^ {2}\d\. /m)[step] ?? '';
   return part

@@ -1,14 +1,14 @@
-/** What the tests know of each recipe: how to make it faulty, and what the server under it does. */
+/** Facts about each recipe for the tests: how to make it faulty, and how its server behaves. */
 import type { Stack } from '../../contract/index.ts';
 
 interface RecipeFacts {
-  /** Makes it verify the signature over JSON that was parsed and serialised again. */
+  /** A change after which the recipe verifies the signature over re-serialised JSON. */
   readonly mutation: { readonly find: string; readonly replace: string };
-  /** Words of the language that the fix for this mutation must have. */
+  /** Words of the language that the fix for this mutation must contain. */
   readonly fixSays: string;
-  /** Checks that warn because of the server under the recipe, with the reason. */
+  /** Checks that warn because of the recipe's server, with the reason. */
   readonly warnings?: Readonly<Record<string, string>>;
-  /** Prints the version of what the recipe is written with. */
+  /** A command that prints the version of the recipe's framework or language. */
   readonly version: string;
 }
 
@@ -29,7 +29,7 @@ const RUBY = {
   replace: "digest('SHA256', secret, (JSON.generate(JSON.parse(body)) rescue body))",
 };
 
-/** By chance, on a busy machine: the sender sees the reset before the 413. */
+/** Checks that may warn on a busy machine, where the sender may see the reset before the 413. */
 const WAITRESS = { 'malformed/unsigned-8-mb': 'waitress answers 413 without reading the rest of the body' };
 
 const BLANK_BEFORE_COLON = 'http/space-before-colon';

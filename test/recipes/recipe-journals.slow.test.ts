@@ -1,4 +1,4 @@
-/** What every recipe does with its journal, apart from what the attacks of test/proofs/recipes/promises.ts show. */
+/** How every recipe uses its journal, apart from what the attacks in test/proofs/recipes/promises.ts show. */
 import { randomBytes } from 'node:crypto';
 import { readFileSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
@@ -30,7 +30,7 @@ function posted(url: string, body: string): Promise<number> {
   return fetch(url, { method: 'POST', headers, body }).then(({ status }) => status);
 }
 
-/** A notification with JSON text for its id. */
+/** Creates a notification with JSON text as its id. */
 const withId = (id: string, type = '"WALLET"') => `{"id":${id},"type":${type},"data":{"operation":"ANY"}}`;
 
 const storedIn = (journal: string) =>
@@ -41,7 +41,7 @@ const storedIn = (journal: string) =>
 
 const LINE = '{"id":"first","receivedAt":"2026-01-01T00:00:00.000Z","body":"{}"}\n';
 
-/** Files of other programs, with the line that is named. */
+/** Files of other programs, with the line that the message names. */
 const FOREIGN = {
   'a text without a line end': ['not ours', 1],
   'lines of YAML': ['a: 1\nb: 2\nc', 1],
@@ -149,7 +149,7 @@ describe.each(['php', 'laravel'] as const)('the journal of the recipe for %s, se
       if (name === 'link.ndjson') symlinkSync('public.ndjson', journal);
       else writeFileSync(journal, '', { mode: 0o600 });
       const server = await startProcess({
-        // As a web server with php-fpm does, which has no start of its own.
+        // This starts PHP like a web server with php-fpm, which has no start of its own.
         run: `exec php -S ${address} -t . receiver.php`,
         folder,
         env: { WEBHOOK_API_KEY: apiKey, WEBHOOK_JOURNAL: journal },

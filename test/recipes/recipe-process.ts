@@ -1,4 +1,4 @@
-/** A recipe as a process: a copy of its files in a temporary folder, started as its README says. */
+/** Runs a recipe as a process, from a copy of its files in a temporary folder, as its README says. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,15 +9,18 @@ import { accepting, freePort } from '../endpoints/listen.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
-/** The Node of the tests, and the interpreters that see the packages of the system, which need not be first. */
+/**
+ * The PATH, with the Node of the tests, and the interpreters that find the system's packages, which may not be first
+ * otherwise.
+ */
 const PATH = [dirname(process.execPath), '/usr/bin', process.env.PATH].join(delimiter);
 
-/** Checks instead of those of the table, where a test takes the framework from elsewhere than a partner. */
+/** Checks that replace those of the table if a test takes the framework from a different place than a partner. */
 const CHECKS: Partial<Readonly<Record<Stack, string>>> = {
   laravel: 'php --version && test -f /usr/share/php/Illuminate/Routing/autoload.php',
 };
 
-/** Why a recipe cannot run here; null when it can. */
+/** Returns why a recipe cannot run here. Null if it can. */
 export function whyNotRun(stack: Stack): string | null {
   const { check: ofPartner, needs, notRun } = recipeOf(stack);
   if (notRun !== undefined) return notRun;
@@ -26,7 +29,7 @@ export function whyNotRun(stack: Stack): string | null {
   return spawnSync(check, options).status === 0 ? null : `needs ${needs} (\`${check}\` fails)`;
 }
 
-/** What a shell command prints where the recipes run. */
+/** Returns the output of a shell command in the environment in which the recipes run. */
 export function outputOf(command: string): string {
   const options = { shell: true, encoding: 'utf8', cwd: ROOT, env: { ...process.env, PATH } } as const;
   return spawnSync(command, options).stdout.trim();
@@ -34,7 +37,7 @@ export function outputOf(command: string): string {
 
 export const sourceOf = (stack: Stack): string => readFileSync(sourceFile(stack), 'utf8');
 
-/** The files that make up a receiver, without its effects window, by their names in its folder. */
+/** Returns the files of a receiver, without its effects window, by their names in its folder. */
 export function textsOf(stack: Stack): (readonly [file: string, text: string])[] {
   const isCode = (name: string) =>
     /\.(?:mjs|ts|py|php|rb|go|java|cs|rs)$/.test(name) && !/effects|gunicorn/i.test(name);
@@ -54,7 +57,7 @@ const LARAVEL_OF_DEBIAN = ['Container', 'Events', 'Http', 'Routing']
   .join('\n')
   .replace(/^/, '<?php\n');
 
-/** Copies a recipe into a new folder, with another text of its receiver if given. */
+/** Copies a recipe into a new folder, optionally with another source text of its receiver. */
 export function copyRecipe(stack: Stack, source = sourceOf(stack)): string {
   const folder = mkdtempSync(join(tmpdir(), `recipe-${stack}-`));
   const recipe = recipeOf(stack);
@@ -63,7 +66,7 @@ export function copyRecipe(stack: Stack, source = sourceOf(stack)): string {
     copyFileSync(join(ROOT, 'recipes', from), join(folder, to));
   }
   writeFileSync(join(folder, recipe.files[0] ?? ''), source);
-  // Instead of `npm install` and `composer install`.
+  // The links replace `npm install` and `composer install`.
   symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
   if (stack === 'laravel') {
     mkdirSync(join(folder, 'vendor'));
@@ -76,29 +79,29 @@ export const removeCopy = (folder: string): void => rmSync(folder, { recursive: 
 
 export interface RecipeProcess {
   readonly url: string;
-  /** The first process, and the id of the group of all of them. */
+  /** The id of the first process, and of the process group. */
   readonly pid: number;
-  /** What it printed so far. */
+  /** Returns what the process has printed so far. */
   readonly output: () => string;
-  /** Kills it and every process that it started, and resolves when it has ended. */
+  /** Kills the process and every process that it has started. Resolves when it has ended. */
   readonly kill: () => Promise<void>;
 }
 
 export interface RecipeSettings {
-  /** From {@link copyRecipe}. */
+  /** A folder that {@link copyRecipe} has created. */
   readonly folder: string;
-  /** The default, `journal.ndjson` in the folder, if not given. */
+  /** The journal. Default: `journal.ndjson` in the folder. */
   readonly journal?: string;
   readonly secret?: string;
   readonly previousSecret?: string;
   readonly apiKey?: string;
-  /** A free one if not given. */
+  /** The port. Default: a free one. */
   readonly port?: number;
-  /** No file can grow beyond this. Not for Node, which ends instead of failing to write. */
+  /** Maximum size of a file, in bytes. Not for Node, which exits instead of failing to write. */
   readonly maxFileBytes?: number;
 }
 
-/** Starts a recipe. Resolves when it prints that it listens, and does; rejects when it ends first. */
+/** Starts a recipe. Resolves when it prints that it is listening and accepts connections. Rejects if it ends first. */
 export async function startRecipe(stack: Stack, settings: RecipeSettings): Promise<RecipeProcess> {
   const { folder, journal, secret = '', previousSecret = '', apiKey = '', maxFileBytes } = settings;
   const port = settings.port ?? (await freePort());
@@ -115,13 +118,13 @@ export async function startRecipe(stack: Stack, settings: RecipeSettings): Promi
   return startProcess({ run: limit + recipeOf(stack).run, folder, env, port, url, says: `listening on ${url}` });
 }
 
-/** Runs a command of a recipe in its folder, with more arguments. */
+/** Runs a command of a recipe in its folder, with additional arguments. */
 export function runInFolder(folder: string, command: string, ...args: string[]) {
   const options = { cwd: folder, encoding: 'utf8', env: { ...process.env, PATH } } as const;
   return spawnSync('/bin/sh', ['-c', `${command} "$@"`, 'sh', ...args], options);
 }
 
-/** Starts the effects window of a recipe as an endpoint, on a free port; `run` instead of its command if given. */
+/** Starts the effects window of a recipe as an endpoint on a free port. `run` replaces its command. */
 export async function startEffects(
   stack: Stack,
   folder: string,
@@ -140,13 +143,16 @@ interface ProcessSettings {
   readonly env: Readonly<Record<string, string>>;
   readonly port: number;
   readonly url: string;
-  /** What it prints when it is ready. */
+  /** The text that the program prints when it is ready. */
   readonly says: string;
 }
 
-/** Starts a program that listens on a port. Resolves when it prints `says` and listens; rejects when it ends first. */
+/**
+ * Starts a program that listens on a port. Resolves when it prints `says` and accepts connections. Rejects if it ends
+ * first.
+ */
 export async function startProcess({ run, folder, env, port, url, says }: ProcessSettings): Promise<RecipeProcess> {
-  // A process group, so that workers and what a build tool starts end with it.
+  // The process gets its own group, so that workers and the processes of a build tool end with it.
   const child = spawn(run, {
     shell: true,
     cwd: folder,

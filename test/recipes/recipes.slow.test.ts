@@ -86,7 +86,7 @@ describe.each(RUN)('the recipe for %s', (stack) => {
         const { url } = await started(stack, copied(stack, faulty));
         const document = await checked(stack, url, ['raw-body', 'signature']);
         const [main] = document.diagnosis;
-        // The two suites that show the fault name its mistake, unless the first delivery is enough.
+        // The two suites that reveal the fault name its mistake, unless the first delivery is enough.
         expect(main?.fault).toMatch(/^verifies-.*json$|^reserialised-body$|^body-rewritten-upstream$/);
         expect(main?.fix).toContain(facts?.fixSays);
         expect(document.verdict).not.toBe('conformant');
@@ -125,7 +125,7 @@ describe.each(RUN)('the recipe for %s', (stack) => {
       });
       expect(document.rotation?.steps).toEqual(['old', 'both', 'new']);
       const found = document.results.filter(({ verdict }) => verdict !== 'pass');
-      // It restarts to switch.
+      // The recipe restarts to switch its secrets.
       expect(
         found.map(({ id, verdict, reason }) => ({ id, verdict, reason })).filter(({ id }) => !isSwitch(id)),
       ).toEqual([]);

@@ -1,4 +1,7 @@
-/** The part of docs/recipes.md about the effects windows: their lines, and which of them no test runs. */
+/**
+ * Creates the part of docs/recipes.md about the effects windows: their numbers of lines, and the ones that no test
+ * runs.
+ */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { filesOf, recipeOf, type Stack, titleOfStack } from '../../contract/index.ts';
@@ -14,7 +17,7 @@ const linesOf = (file: string): number =>
     .split('\n')
     .filter((line) => line.trim() !== '').length;
 
-/** The file of the window among the files of a recipe, as a path in `recipes/`. */
+/** Returns the file of the window among the files of a recipe, as a path in `recipes/`. */
 function windowFileOf(stack: Stack): string {
   return filesOf(recipeOf(stack)).find(({ from }) => /\beffects\.\w+$/i.test(from))?.from ?? '';
 }

@@ -92,7 +92,7 @@ describe('the register of requirements', () => {
 
 describe('the digest of the catalogue', () => {
   const whole = CATALOGUE as Suite[];
-  /** The digest while the first scenario is changed. */
+  /** Returns the digest of the catalogue with a changed first scenario. */
   function digestWith(change: (first: Scenario) => Scenario): string {
     const [first] = whole;
     whole[0] = { ...first!, scenarios: first!.scenarios.with(0, change(first!.scenarios[0]!)) };

@@ -1,6 +1,6 @@
 /**
  * An independent check of the scenarios about credentials: assembles a delivery like the sender, and checks signature
- * and key in its headers. Knows nothing of the scenarios.
+ * and key in its headers. It knows nothing about the scenarios.
  */
 import { createHmac, randomBytes } from 'node:crypto';
 import { validateHeaderName, validateHeaderValue } from 'node:http';
@@ -15,10 +15,10 @@ export interface Credentials {
   readonly apiKeyHeader: string;
 }
 
-/** Random bytes. */
+/** Returns random bytes. */
 type Bytes = (length: number) => Buffer;
 
-/** Random credentials with the default header names. */
+/** Creates random credentials with the default header names. */
 export function someCredentials(bytes: Bytes = randomBytes): Credentials {
   return {
     secret: bytes(32).toString('base64url'),
@@ -57,7 +57,7 @@ export interface Sent {
   readonly body: Buffer;
 }
 
-/** The delivery that a change makes. `target` stands for a registered URL, with a query or without. */
+/** Assembles the delivery of a change. `target` stands for a registered URL, with or without a query. */
 export function assemble(change: Change, kit: Kit, target = '/hook'): Sent {
   for (let tries = 0; tries < 1000; tries++) {
     const value = change.compose === undefined ? kit.notification() : change.compose(kit);
@@ -89,7 +89,7 @@ function stateOf(head: RequestHead, name: string, right: string): State {
   return values.length === 1 && values[0]?.replace(/^[ \t]*|[ \t]*$/g, '') === right ? 'right' : 'wrong';
 }
 
-/** What a receiver that follows the specification exactly finds. */
+/** Returns the states of the credentials for a receiver that follows the specification exactly. */
 export function statesOf(sent: Sent, kit: Kit): { readonly signature: State; readonly key: State } {
   return {
     signature: stateOf(sent.head, kit.signatureHeader, signatureOf(kit.secret, sent.body)),
@@ -97,7 +97,7 @@ export function statesOf(sent: Sent, kit: Kit): { readonly signature: State; rea
   };
 }
 
-/** Why node:http would not send these headers, or null. */
+/** Returns why node:http would not send these headers. Null if it would. */
 function unsendable({ head }: Sent): string | null {
   if (!/^\/[!-~]*$/.test(head.target)) return `target ${JSON.stringify(head.target)}`;
   try {
@@ -111,7 +111,7 @@ function unsendable({ head }: Sent): string | null {
   }
 }
 
-/** Every delivery of a scenario; an observation has none. */
+/** Returns every delivery of a scenario. An observation has none. */
 export function deliveriesOf(
   scenario: Scenario,
   kit: Kit,
@@ -120,7 +120,7 @@ export function deliveriesOf(
   return 'change' in scenario ? [scenario] : [];
 }
 
-/** The scenarios that send something else than their expectations say, each with the difference. */
+/** Returns the scenarios whose deliveries contradict their expectations, each with the difference. */
 export function lies(scenarios: readonly Scenario[], credentials: Credentials, target?: string): string[] {
   const kit = fakeKit(credentials);
   return scenarios.flatMap((scenario) =>
@@ -193,7 +193,7 @@ const signatureHeaders = fc.constantFrom(
 );
 const apiKeyHeaders = fc.constantFrom('X-API-Key', 'Api-Key', 'authorization', 'cookie', 'api_key', 'KEY', 'X-Real-IP');
 
-/** Any credentials, including values that scenarios send as invalid ones. */
+/** Generates any credentials, including values that scenarios send as invalid ones. */
 export const anyCredentials: fc.Arbitrary<Credentials> = fc
   .record({
     secret: secrets,

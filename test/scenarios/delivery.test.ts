@@ -6,7 +6,7 @@ import { assemble, fakeKit, someCredentials } from './credential-check.ts';
 const kit = fakeKit(someCredentials());
 const flows = deliverySuite.scenarios.filter((one): one is FlowScenario => 'flow' in one);
 
-/** The bodies of a flow, group by group. */
+/** Returns the bodies of a flow, group by group. */
 function sent(
   id: string,
 ): { text: string; value: { id: string; type: string; at?: number; data: Record<string, unknown> } }[][] {

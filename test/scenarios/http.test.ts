@@ -10,7 +10,7 @@ const probes = httpSuite.scenarios.filter((one): one is ProbeScenario => 'change
 const flow = (id: string) => httpSuite.scenarios.find((one): one is FlowScenario => 'flow' in one && one.id === id)!;
 const head = (id: string) => assemble(probes.find((one) => one.id === id)!.change, kit).head;
 
-/** A well-formed request, as the harness gives it to a raw transmission. */
+/** A well-formed request, as the harness passes it to a raw transmission. */
 const REQUEST =
   'POST /hook HTTP/1.1\r\nHost: h.example\r\nContent-Type: application/json\r\nContent-Length: 27\r\nConnection: ' +
   'close\r\n\r\n{"the body":"is 27 bytes."}';

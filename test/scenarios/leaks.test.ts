@@ -126,7 +126,7 @@ describe('the requests to other URLs', () => {
     const kit = fakeKit(someCredentials());
     const visits = deliveriesOf(scenarios.find(({ id }) => id === name)!, kit);
     const sent = visits.map(({ change }) => assemble(change, kit));
-    // A POST without a length would be sent in chunks, as the sender never does.
+    // A POST without a length would be sent in chunks, which the sender never does.
     expect(sent.map(({ head }) => head.headers.map(([name]) => name.toLowerCase()).toSorted())).toEqual(
       sent.map(({ head }) => (head.method === 'POST' ? ['content-length', 'host'] : ['host'])),
     );

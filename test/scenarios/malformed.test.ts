@@ -26,7 +26,7 @@ describe('malformed payloads', () => {
     const read = probes.filter(
       ({ change, expect: due }) => due === handled && readNotification(parsed(assemble(change, kit).body)).ok,
     );
-    // Accepting these passes with a note; a receiver that needs the fields refuses them.
+    // Accepting these passes with a note. A receiver that needs the fields rejects them.
     expect(read.map(({ id }) => id)).toEqual([
       'malformed/refund-metadata-missing',
       'malformed/refund-amount-words',
@@ -107,7 +107,7 @@ describe('malformed payloads', () => {
       expect(sizes[index]).toBeLessThan(due + 800);
     });
     expect(sizes[0]).toBe(16_384);
-    // The body parser that is common in Node stops at 100 kB, which here is 102,400 bytes.
+    // The common body parser for Node stops at 100 kB, which it counts as 102,400 bytes.
     expect(sizes[1]).toBeLessThan(102_400);
     const depth = (slug: string) => body(slug).toString().split('[').length - 1;
     expect(['depth-200', 'depth-2000', 'depth-20000', 'depth-100000', 'unsigned-depth'].map(depth)).toEqual([

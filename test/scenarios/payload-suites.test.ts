@@ -1,4 +1,4 @@
-/** What holds for every scenario about payloads, HTTP and repetition alike. */
+/** Properties of all scenarios about payloads, HTTP and repetition. */
 import { describe, expect, it } from 'vitest';
 import type { JsonValue } from '../../contract/index.ts';
 import { readNotification } from '../../contract/index.ts';
@@ -27,14 +27,18 @@ function bodyOf(change: Change): Buffer {
   return assemble(change, kit).body;
 }
 
-/** Whether a change serialises as the sender does. Composed once, so that a fresh id cannot make the difference. */
+/**
+ * Returns whether a change serialises as the sender does. The value is composed once, so that a new id cannot cause a
+ * difference.
+ */
 function isPlain(change: Change): boolean {
   const value = composed(change);
   return Buffer.from(change.serialise?.(value, kit) ?? []).equals(Buffer.from(JSON.stringify(value)));
 }
 
 /**
- * Whether a receiver by the book takes this body: strict UTF-8, JSON, and a notification by the contract's own reading.
+ * Returns whether a strict receiver accepts this body: strict UTF-8, JSON, and a notification that the contract can
+ * read.
  */
 function isNotification(body: Buffer): boolean {
   try {
@@ -44,7 +48,7 @@ function isNotification(body: Buffer): boolean {
   }
 }
 
-/** Whether 200 is the one right answer. */
+/** Returns whether 200 is the only correct answer. */
 function mustBeAccepted({ pass, authentic }: Expectation): boolean {
   return authentic && pass.length === 1 && pass[0] === 200;
 }

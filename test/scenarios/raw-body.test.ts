@@ -17,7 +17,7 @@ function probe(slug: string): ProbeScenario {
 const bodyOf = (slug: string) => assemble(probe(slug).change, kit).body;
 
 /**
- * Faulty inputs of the HMAC, independent of the mutants: each takes the raw body and gives the bytes that such a
+ * Faulty inputs of the HMAC, independent of the mutants: each takes the raw body and returns the bytes that such a
  * receiver hashes.
  */
 const WRONG: Record<string, (body: Buffer) => Buffer> = {
@@ -62,7 +62,7 @@ describe('the bodies of the raw-body suite', () => {
       'float-1-0': 'node',
       exponent: 'node',
       'exponent-plus': 'node',
-      // Here and below: what JavaScript gives back unchanged is there for receivers in other languages.
+      // Empty entries: JavaScript returns these bodies unchanged, and they are for receivers in other languages.
       'exponent-21': '',
       'negative-zero': 'node',
       'negative-zero-float': 'node',

@@ -7,7 +7,7 @@ import { drift, type RevisionFile, revisionOf } from './revision-file.ts';
 
 /**
  * The SHA-256 of each revision. Add a line for a new revision and never change one: certificates name these digests,
- * and partners were certified by what is in the files.
+ * and partners were certified against the content of the files.
  */
 const MADE: Readonly<Record<number, string>> = {
   1: '738f475d95a6dccdce69a15c18e61be6fd7d008206806041e02cff8892747d3a',

@@ -1,6 +1,6 @@
 /**
- * The rulings, read from the bytes on the wire: what an answer means depends on the form of the request, and not on the
- * check that sends it. So two checks that see the same fact have the same level.
+ * The rulings, read from the bytes on the wire: the meaning of an answer depends on the form of the request, not on the
+ * check that sends it. Therefore, two checks that observe the same fact have the same level.
  */
 import { describe, expect, it } from 'vitest';
 import { readNotification } from '../../contract/index.ts';
@@ -18,7 +18,7 @@ const PARTNER = {
 
 const kitOf = ({ id }: Scenario) => createKit(PARTNER, 'seed', id, new Date('2026-01-02T03:04:05Z'));
 
-/** More than the specification shows. */
+/** A body size, in bytes, that exceeds what the specification shows. */
 const LARGE = 16_384;
 
 const UNUSUAL_HEADER = /^(?:content-encoding|transfer-encoding|upgrade|expect|x-http-method-override)$/i;
@@ -26,7 +26,10 @@ const UNUSUAL_HEADER = /^(?:content-encoding|transfer-encoding|upgrade|expect|x-
 const FORMS = ['own', 'unusual', 'elsewhere', 'malformed'] as const;
 type Form = (typeof FORMS)[number];
 
-/** The form of a request: the sender's own, another one, or at another URL; and whether it carries a notification. */
+/**
+ * Returns the form of a request: the sender's own, another one, or at another URL, and whether it contains a
+ * notification.
+ */
 function formOf({ change }: Delivery, scenario: Scenario): Form {
   const { prepared, transmission, raw } = assemble(change, kitOf(scenario), PARTNER);
   const [head = '', ...rest] = (raw?.toString('latin1') ?? '').split('\r\n\r\n');
@@ -63,7 +66,7 @@ function isNotification(body: Uint8Array): boolean {
   }
 }
 
-/** What these checks judge is not the answer alone, or not only that of this delivery. */
+/** Matches checks that do not judge only the answer to a single delivery. */
 const OTHER_SUBJECT = /^(?:leaks|effects|mtls|tls)\/|-in-a-row$|burst|while|cut-off|backtracking|open-paths|-twice$/;
 
 const judged = CATALOGUE.flatMap(({ scenarios }) => scenarios)
@@ -75,7 +78,9 @@ const judged = CATALOGUE.flatMap(({ scenarios }) => scenarios)
     return deliveries.map((delivery) => ({ scenario, delivery, form: formOf(delivery, scenario) }));
   });
 
-/** The checks in which a delivery of this form gets another verdict than these for an answer with this status. */
+/**
+ * Returns the checks in which a delivery of this form gets a verdict other than these for an answer with this status.
+ */
 function exceptions(authentic: boolean, form: Form, status: number, verdicts: readonly string[]): string[] {
   const mine = judged.filter(({ delivery, form: one }) => delivery.expect.authentic === authentic && one === form);
   expect(mine.length).toBeGreaterThan(authentic ? 2 : 8);
@@ -106,7 +111,7 @@ describe('a forged delivery', () => {
   it('fails wherever it is accepted at level must, unless an attacker cannot make it', () => {
     const accepted = FORMS.flatMap((form) => exceptions(false, form, 200, ['fail']));
     const must = accepted.filter((id) => findScenario(id)?.level === 'must');
-    // As plain text, its signature is that of what a parser leaves of an unread body.
+    // Sent as plain text, its signature covers what a parser leaves of an unread body.
     expect(must).toEqual(['signature/over-unread-body']);
   });
 });

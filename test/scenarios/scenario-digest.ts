@@ -1,7 +1,7 @@
 /**
  * A digest of what a scenario sends and expects: level, features, bytes on the wire, allowed answers. Texts (title,
- * labels, why, fix) do not count, nor does what differs between runs: ids, times and random values come from a fixed
- * kit.
+ * labels, why, fix) do not count. Neither do values that differ between runs: ids, times and random values come from a
+ * fixed kit.
  */
 import { createHash, createHmac } from 'node:crypto';
 import { gunzipSync } from 'node:zlib';
@@ -25,19 +25,19 @@ const PARTNER: Partner = {
   signing: { secret: SECRET },
   apiKey: { value: API_KEY },
 };
-/** Only used in headers, so it need not be a valid certificate. */
+/** This text need not be a valid certificate, because it is used only in headers. */
 const CERTIFICATE =
   '-----BEGIN CERTIFICATE-----\nc3BlY2ltZW4gc3BlY2ltZW4gc3BlY2ltZW4gc3BlY2ltZW4=\n-----END CERTIFICATE-----\n';
 const NOW = new Date('2026-01-02T03:04:05.000Z');
 
-/** Half of the SHA-256 is enough here. */
+/** Length of a digest in hexadecimal characters. Half of a SHA-256 is enough here. */
 const DIGEST_CHARACTERS = 32;
 
 function sha256(data: string | Uint8Array): string {
   return createHash('sha256').update(data).digest('hex').slice(0, DIGEST_CHARACTERS);
 }
 
-/** The compressed bytes differ between versions of zlib, their content does not. */
+/** Returns the content of a body. Compressed bytes differ between versions of zlib, but their content does not. */
 function substance(body: Uint8Array): Uint8Array {
   if (body[0] !== 0x1f || body[1] !== 0x8b) return body;
   try {
@@ -81,7 +81,7 @@ function headersOf(headers: readonly HeaderLine[], body: Uint8Array): HeaderLine
   return headers.map(([name, value]) => [name, value === String(body.length) ? 'its length' : value]);
 }
 
-/** What fails at every level is of no interest where every failure fails. */
+/** Returns the sets of an expectation. At level `must`, `fail` makes no difference and is left out. */
 function allowedAnswers({ text: _, fail, ...sets }: Expectation, level: Scenario['level']) {
   return { ...sets, ...(level !== 'must' && { fail }) };
 }
@@ -100,7 +100,8 @@ function delivered({ change, expect }: Pick<Delivery, 'change' | 'expect'>, kit:
 }
 
 /**
- * Runs that an observation tells apart: a good one, a slow one, one with each kind of leak, and ones that broke down.
+ * Runs that an observation distinguishes: good and slow ones, one with each kind of leak, and ones with outages and
+ * failures.
  */
 const GOOD: RunObservations = { answerTimesMs: [10, 20, 30], leaks: [], outages: [], failedControls: [] };
 const OUTAGE = {

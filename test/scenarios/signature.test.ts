@@ -23,7 +23,7 @@ import {
 
 const { scenarios } = signatureSuite;
 
-/** The header value that a scenario sends instead of the valid signature. */
+/** Returns the header value that a scenario sends instead of the valid signature. */
 function sentBy(id: string) {
   const scenario = scenarios.find((one) => one.id === id);
   if (scenario === undefined || !('change' in scenario)) throw new Error(`no probe ${id}`);
@@ -64,7 +64,7 @@ describe('the check of what is sent', () => {
     level: 'must',
     requirements: ['hmac-invalid'],
     mistake: 'no-signature-verification',
-    // The naive form: nothing keeps it from being right for a partner with this very secret.
+    // A naive change like this would be valid for a partner with exactly this secret.
     change: { sign: { label: '', make: (body) => hmac(body, secret).toString('base64') } },
     expect: refused,
   });
@@ -126,7 +126,7 @@ describe('the values that are sent', () => {
 
 describe.skipIf(lacks('iconv', 'openssl', 'sed'))('the shell commands', () => {
   const run = promisify(execFile);
-  // Everything that a shell might trip over.
+  // The secret contains everything that a shell might mishandle.
   const secret = 'it\'s "a" $ecret `with` \\n %s and *, \u00fcml\u00e4ut';
   const kit = fakeKit({ ...someCredentials(), secret });
   const withShell = scenarios.flatMap((one) =>
@@ -145,7 +145,7 @@ describe.skipIf(lacks('iconv', 'openssl', 'sed'))('the shell commands', () => {
           return { id, value: head.headers.find(([name]) => name === kit.signatureHeader)?.[1] };
         }),
       );
-      // One process for all of them: `$( )` takes a line end off, as it does in the line that a report shows.
+      // One process runs all commands. `$( )` removes a trailing line break, as in the command that a report shows.
       const commands = withShell.map(
         ({ id, shell }) => `value=$({ ${shell}; } < ${basename(id)}); printf '%s\\n' "$value"`,
       );

@@ -114,7 +114,7 @@ describe('the golden vectors', () => {
   });
 
   it.each(FILES)('in $name have the mistakes that explainSignature finds', ({ file }) => {
-    // What no known mistake leads to: there is nothing to explain.
+    // No known mistake leads to these values, so there is nothing to explain.
     const unexplained = ['other-body', 'other-secret', 'unrelated-value', 'truncated-digest', 'truncated-sha512'];
     for (const vector of file.vectors) {
       const report = explainSignature({ body: body(vector), secret: vector.secret, header: vector.signature });
@@ -146,7 +146,7 @@ describe('the runners in the README', () => {
     return code;
   }
 
-  /** Runs a runner in the folder of the vectors, as the README says. */
+  /** Runs a program in the folder of the vectors, as the README says. */
   function run(program: string, file: string, code: string): { status: number | null; output: string } {
     const script = join(temporaryFolder(), file);
     writeFileSync(script, code);

@@ -1,6 +1,6 @@
 /**
- * Makes the next revision, which scores every scenario of the catalogue. Run by `npm run revision`. Never overwrites a
- * revision.
+ * Creates the next revision, which scores every scenario of the catalogue. Run by `npm run revision`. It never
+ * overwrites a revision.
  */
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-/** NATS and RabbitMQ in temporary folders, for tests and measurements. */
+/** Starts NATS and RabbitMQ in temporary folders, for tests and measurements. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -16,11 +16,11 @@ export interface BrokerServer {
    * seconds later. When it is killed before, the queue never has a leader again, and no message is confirmed.
    */
   isOnDisk(name: string): boolean;
-  /** Ends it with SIGKILL, and resolves when it is gone. */
+  /** Ends the broker with SIGKILL, and resolves when it has ended. */
   kill(): Promise<void>;
-  /** Starts it again on the same port and data. */
+  /** Starts the broker again with the same port and data. */
   start(): Promise<void>;
-  /** Ends it and removes its folder. */
+  /** Ends the broker and removes its folder. */
   remove(): Promise<void>;
 }
 
@@ -32,7 +32,10 @@ export async function startNats(): Promise<BrokerServer> {
   return { ...(await startBroker(`nats://127.0.0.1:${port}`, folder, [{ command, port }])), isOnDisk: () => true };
 }
 
-/** Debian's program on the PATH changes the user and the folder. This one runs as any user in any folder. */
+/**
+ * RabbitMQ's own program. Debian's program on the PATH changes the user and the folder; this one runs as any user in
+ * any folder.
+ */
 const DEBIAN_RABBITMQ = '/usr/lib/rabbitmq/bin/rabbitmq-server';
 
 /** Starts RabbitMQ without plugins, and the name server that Erlang needs. */
@@ -45,11 +48,11 @@ export async function startRabbitmq(): Promise<BrokerServer> {
   };
   const env = {
     PATH: process.env.PATH,
-    // For the cookie of Erlang.
+    // Erlang stores its cookie in HOME.
     HOME: folder,
     ERL_EPMD_ADDRESS: '127.0.0.1',
     ERL_EPMD_PORT: String(namesPort),
-    // Replaces the shell script by the server, so that a signal reaches the server.
+    // This replaces the shell script with the server, so that signals reach the server.
     RABBITMQ_ALLOW_INPUT: '1',
     RABBITMQ_CONFIG_FILE: file('rabbitmq.conf', `listeners.tcp.1 = 127.0.0.1:${port}\n`),
     RABBITMQ_CONF_ENV_FILE: '/dev/null',
@@ -71,12 +74,12 @@ export async function startRabbitmq(): Promise<BrokerServer> {
 
 interface Server {
   readonly command: readonly string[];
-  /** It is ready when it accepts connections here. */
+  /** The server is ready when it accepts connections on this port. */
   readonly port: number;
   readonly env?: NodeJS.ProcessEnv;
 }
 
-/** Starts the servers one after the other. */
+/** Starts the servers in sequence. */
 async function startBroker(url: string, folder: string, servers: readonly Server[]) {
   let running: { kill(): Promise<void> }[] = [];
   const kill = async () => {

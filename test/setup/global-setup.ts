@@ -6,7 +6,7 @@ import { missingPrograms } from './programs.ts';
 
 declare module 'vitest' {
   export interface ProvidedContext {
-    /** Whether to run all cases of the tests of which `npm test` runs a sample. */
+    /** True if all cases are run of tests for which `npm test` runs only a sample. */
     whole: boolean;
   }
 }
@@ -17,7 +17,7 @@ declare module 'vitest' {
  */
 export async function setup(): Promise<() => Promise<void>> {
   await buildWhenStale();
-  // Runs in tests are stored in a folder of the tests instead of the user's.
+  // Tests store their runs in a temporary folder instead of the user's.
   const state = await mkdtemp(join(tmpdir(), 'hookproof-state-'));
   process.env.XDG_STATE_HOME = state;
   return async () => {

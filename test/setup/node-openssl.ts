@@ -1,4 +1,4 @@
-/** Determines what this Node's OpenSSL refuses by loading certificates, because versions and security levels differ. */
+/** Determines what this Node's OpenSSL rejects by loading certificates, because versions and security levels differ. */
 import { createSecureContext } from 'node:tls';
 import { makeCertificate } from '../../certs/index.ts';
 
@@ -14,7 +14,7 @@ async function loads(more: Partial<Parameters<typeof makeCertificate>[0]>): Prom
   }
 }
 
-/** Whether clients and servers refuse keys of less than 112 bits of security, such as RSA with 1024 bits. */
+/** True if clients and servers reject keys with less than 112 bits of security, such as RSA with 1024 bits. */
 export const REFUSES_WEAK_KEYS = !(await loads({ key: 'rsa1024' }));
-/** Whether a server loads a certificate signed with SHA-1, which clients then reject. */
+/** True if a server loads a certificate signed with SHA-1, which clients then reject. */
 export const LOADS_SHA1 = await loads({ hash: 'SHA-1' });

@@ -1,4 +1,4 @@
-/** A PostgreSQL server in a temporary folder, for tests and measurements. */
+/** Starts a PostgreSQL server in a temporary folder, for tests and measurements. */
 import { execFileSync, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -14,18 +14,20 @@ export interface PostgresServer {
   readonly url: string;
   /** Returns the id of its first process. */
   pid(): number;
-  /** Kills it like a crash, and resolves when it has ended. */
+  /** Kills the server like a crash, and resolves when it has ended. */
   kill(): Promise<void>;
-  /** Restarts it on the same port and data. */
+  /** Restarts the server with the same port and data. */
   start(): Promise<void>;
-  /** Stops it and removes its folder. */
+  /** Stops the server and removes its folder. */
   remove(): Promise<void>;
 }
 
-/** PostgreSQL refuses to run as root; Debian's package brings this user. */
+/** The user for PostgreSQL, which refuses to run as root. Debian's package creates this user. */
 const UNPRIVILEGED = 'postgres';
 
-/** Starts a server; null if PostgreSQL is not installed. Rejects if it is installed but does not start. */
+/**
+ * Starts a server. Resolves with null if PostgreSQL is not installed. Rejects if it is installed but does not start.
+ */
 export async function startPostgres(): Promise<PostgresServer | null> {
   const program = pathOf('postgres');
   if (program === null) return null;

@@ -1,7 +1,7 @@
 /**
- * Programs that some tests use: other implementations to compare with, other servers and clients. The tests that need
- * one of them are skipped where it is missing, and the end of `npm test` lists what was missing. Node, git, a POSIX
- * shell and coreutils are always there.
+ * Programs that some tests use: other implementations for comparison, other servers and clients. Tests that need a
+ * missing program are skipped, and the end of `npm test` lists the missing programs. Node, git, a POSIX shell and
+ * coreutils are always there.
  */
 import { spawnSync } from 'node:child_process';
 import { accessSync, constants, existsSync, readdirSync } from 'node:fs';
@@ -50,7 +50,7 @@ const PROGRAMS = {
 
 export type Program = keyof typeof PROGRAMS;
 
-/** Returns the path of the program; null if it is missing. */
+/** Returns the path of the program. Null if it is missing. */
 export function pathOf(program: Program): string | null {
   const { folders = [], names = [], prints }: Lookup = PROGRAMS[program];
   const places = [...(process.env.PATH ?? '').split(delimiter), ...folders];
@@ -60,7 +60,7 @@ export function pathOf(program: Program): string | null {
   return prints.pattern.test(spawnSync(found, prints.args, { encoding: 'utf8' }).stdout ?? '') ? found : null;
 }
 
-/** Whether one of these programs is missing: `describe.skipIf(lacks('nginx'))`. */
+/** Returns whether one of these programs is missing: `describe.skipIf(lacks('nginx'))`. */
 export function lacks(...programs: readonly Program[]): boolean {
   return programs.some((program) => pathOf(program) === null);
 }
@@ -79,7 +79,10 @@ function isExecutable(path: string): boolean {
   }
 }
 
-/** Debian keeps the server's programs in one folder per version; returns them newest first. */
+/**
+ * Returns the folders of PostgreSQL's server programs, with the newest version first. Debian has one folder per
+ * version.
+ */
 function debianPostgres(): string[] {
   const versions = '/usr/lib/postgresql';
   if (!existsSync(versions)) return [];

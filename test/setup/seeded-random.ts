@@ -1,4 +1,4 @@
-/** Returns a generator of numbers from 0 to 1 that is determined by the seed (mulberry32). */
+/** Returns a generator of numbers in [0, 1) that the seed determines (mulberry32). */
 export function seededRandom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

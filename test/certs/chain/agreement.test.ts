@@ -14,7 +14,7 @@ beforeAll(async () => {
 async function serve(sent: readonly Sent[]): Promise<Server> {
   const [leaf] = sent;
   const server = createServer(
-    // Level 0, so that the server may use what a client has to refuse.
+    // Security level 0 allows the server to use what a client must reject.
     { key: leaf!.key, cert: sent.map(({ cert }) => cert).join(''), ciphers: 'DEFAULT@SECLEVEL=0' },
     (_, response) => response.end('ok'),
   );
@@ -22,7 +22,7 @@ async function serve(sent: readonly Sent[]): Promise<Server> {
   return server;
 }
 
-/** What a client of Node with these roots says: the code of its error, or null. */
+/** Returns the verdict of Node's client with these roots: the code of its error, or null. */
 function askNode(server: Server, host: string, trusted: readonly Pick<Sent, 'cert'>[]): Promise<string | null> {
   const { port } = server.address() as AddressInfo;
   return new Promise((resolve) => {
@@ -47,7 +47,7 @@ describe('a real server, Node as the client, and the analysis', () => {
       const asked = analyse(sent, { trusted, host, oracle });
       const alone = analyse(sent, { trusted, host });
       expect({ node: oracle, faults: codes(asked) }).toEqual({ node: chain.node, faults: chain.faults });
-      // Asking changes nothing but what only OpenSSL knows.
+      // Node's verdict adds only what OpenSSL alone can know.
       expect(codes(alone)).toEqual(chain.faults.filter((fault) => fault !== 'unexplained@null'));
       for (const { text } of asked.faults) expect(text).not.toMatch(/undefined|\[object|null\b/);
     } finally {

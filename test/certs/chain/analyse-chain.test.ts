@@ -58,7 +58,7 @@ describe('an analysis', () => {
       code: 'missing-intermediate',
       text: expect.stringMatching(/CN=Wrong CA, which the server does not send.*http:\/\/ca\.example\/wrong\.der/),
     });
-    // The intermediate of a private CA has such an address too, and only its root is unknown.
+    // The intermediate of a private CA also has such an address, but its root is unknown.
     const corporate = await m.leafOf(m.wrongRoot, {
       subject: 'CN=Corporate CA',
       authority: true,
@@ -139,7 +139,7 @@ describe('an analysis', () => {
       'unrelated@2',
       'duplicate@4',
     ]);
-    // What counts for trust is still seen.
+    // Faults that affect trust are still reported.
     expect(codes(analyse([m.leaf], { trusted: [m.root], exact: false }))).toEqual(['missing-intermediate@0']);
   });
 

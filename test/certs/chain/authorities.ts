@@ -1,4 +1,4 @@
-/** The certificates of the tests, made once for each file. The names follow the reference's matrix. */
+/** The certificates of the tests, created once for each test file. */
 import { createPrivateKey } from 'node:crypto';
 import {
   analyseChain,
@@ -13,7 +13,7 @@ export const HOST = 'hooks.example';
 export const DAY = 86_400_000;
 export const fromNow = (days: number) => new Date(Date.now() + days * DAY);
 
-/** What a chain is made of: `key` is only needed for the leaf. */
+/** A certificate of a chain. Only the leaf needs `key`. */
 export interface Sent {
   readonly der: Uint8Array;
   readonly cert: string;
@@ -82,7 +82,7 @@ export async function makeAuthorities() {
 
 export type Authorities = Awaited<ReturnType<typeof makeAuthorities>>;
 
-/** A server certificate put together by hand, directly under `issuer`. */
+/** Creates a server certificate by hand, directly under `issuer`. */
 export function oddLeaf(
   issuer: { readonly key: string },
   issuerName: Uint8Array,
@@ -117,7 +117,7 @@ export function analyse(sent: readonly Pick<Sent, 'der'>[], circumstances: Circu
   });
 }
 
-/** `expired@0`, in the order found. */
+/** Returns the faults as `expired@0`, in the order in which they were found. */
 export function codes({ faults }: ChainAnalysis): string[] {
   return faults.map(({ code, at }) => `${code}@${at}`);
 }

@@ -1,6 +1,6 @@
 /**
- * Valid and faulty chains, each with the verdict of Node's client and the faults of the analysis. Where Node says null
- * and there are faults, Node is too lax: that is why there is an analysis.
+ * Valid and faulty chains, each with the verdict of Node's client and the faults of the analysis. A chain with faults
+ * for which Node's verdict is null shows why the analysis is needed: Node accepts it.
  */
 import { generateKeyPairSync } from 'node:crypto';
 import { REFUSES_WEAK_KEYS } from '../../setup/node-openssl.ts';
@@ -13,19 +13,19 @@ type Trusted = readonly Pick<Sent, 'cert'>[];
 
 export interface Chain {
   readonly sent: (made: Authorities) => Promise<readonly Sent[]> | readonly Sent[];
-  /** The test root by default. */
+  /** Default: the test root. */
   readonly trusted?: (made: Authorities) => Trusted | Promise<Trusted>;
   readonly host?: string;
-  /** Node's code. */
+  /** Node's error code. Null if Node accepts the chain. */
   readonly node: string | null;
-  /** `code@index`. */
+  /** The faults as `code@index`. */
   readonly faults: readonly string[];
 }
 
 const ec = (namedCurve = 'prime256v1') => generateKeyPairSync('ec', { namedCurve }).privateKey;
 const CA = [EXTENSION.authority(), EXTENSION.keyUsage(5)];
 
-/** One of several certificates for the same authority. */
+/** Creates one of several certificates for the same CA. */
 const cross = (m: Authorities, change: Partial<Parameters<typeof handmade>[0]> = {}) =>
   handmade({
     subject: name({ CN: 'Cross' }),
@@ -37,7 +37,7 @@ const cross = (m: Authorities, change: Partial<Parameters<typeof handmade>[0]> =
   });
 
 export const CHAINS: Readonly<Record<string, Chain>> = {
-  // Right ones.
+  // Valid chains.
   'leaf and intermediate': { sent: (m) => [m.leaf, m.inter], node: null, faults: [] },
   'a leaf directly under the root': { sent: async (m) => [await m.leafOf(m.root)], node: null, faults: [] },
   'RSA 2048': { sent: async (m) => [await m.leafOf(m.inter, { key: 'rsa2048' }), m.inter], node: null, faults: [] },
@@ -100,7 +100,7 @@ export const CHAINS: Readonly<Record<string, Chain>> = {
     faults: [],
   },
 
-  // The list. Node does not mind any of it.
+  // Faults in the list of certificates. Node accepts all of them.
   'the root sent too': { sent: (m) => [m.leaf, m.inter, m.root], node: null, faults: ['root-sent@2'] },
   'an intermediate twice': { sent: (m) => [m.leaf, m.inter, m.inter], node: null, faults: ['duplicate@2'] },
   misordered: {
@@ -318,7 +318,7 @@ export const CHAINS: Readonly<Record<string, Chain>> = {
     faults: ['weak-signature@0'],
   },
 
-  // What authorities may do.
+  // The permissions of CAs.
   'an issuer with CA:FALSE': {
     sent: async (m) => [await m.leafOf(m.notCa), m.notCa],
     node: 'UNSPECIFIED',
@@ -387,7 +387,7 @@ export const CHAINS: Readonly<Record<string, Chain>> = {
     faults: [],
   },
   'a root cross-signed by an old one that has expired': {
-    // The chain of many servers in 2021: the path to the trusted root counts, not the one to the expired root.
+    // Many servers sent this chain in 2021. The path to the trusted root counts, not the one to the expired root.
     sent: async (m) => [
       m.leaf,
       m.inter,
@@ -404,7 +404,7 @@ export const CHAINS: Readonly<Record<string, Chain>> = {
     faults: [],
   },
 
-  // What only OpenSSL sees.
+  // Faults that only OpenSSL detects.
   'a signature by an unknown algorithm': {
     sent: (m) => [oddLeaf(m.root, name({ CN: 'Test Root R1', O: 'Test Trust' }), { key: ec(), signature: '1.2.3.4' })],
     node: 'UNABLE_TO_VERIFY_LEAF_SIGNATURE',

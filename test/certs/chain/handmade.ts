@@ -1,4 +1,4 @@
-/** Certificates that the factory cannot make: put together byte by byte and signed with node:crypto. */
+/** Creates certificates that the factory cannot create, byte by byte, and signs them with node:crypto. */
 import { createPrivateKey, createPublicKey, type KeyObject, sign } from 'node:crypto';
 
 type Bytes = Uint8Array;
@@ -32,7 +32,7 @@ const text = (value: string, tag = 0x0c) => der(tag, Buffer.from(value, tag === 
 
 const TYPES: Readonly<Record<string, string>> = { CN: '2.5.4.3', O: '2.5.4.10', C: '2.5.4.6' };
 
-/** A name from pairs; `tag` is the type of its strings: 0x0c is UTF8String, 0x13 PrintableString. */
+/** Encodes a name. `tag` is the type of its strings: 0x0c for UTF8String, 0x13 for PrintableString. */
 export function name(attributes: Readonly<Record<string, string>>, tag = 0x0c): Buffer {
   const parts = Object.entries(attributes).map(([type, value]) =>
     der(0x31, sequence(oid(TYPES[type] ?? type), text(value, tag))),
@@ -50,14 +50,14 @@ export const EXTENSION = {
   authority: (pathLength?: number) =>
     extension('2.5.29.19', sequence(flag(true), ...(pathLength === undefined ? [] : [integer(pathLength)])), true),
   notAuthority: () => extension('2.5.29.19', sequence(), true),
-  /** The bits as X.509 counts them: 0 digitalSignature, 5 keyCertSign. */
+  /** Bits are numbered as in X.509: 0 is digitalSignature, 5 is keyCertSign. */
   keyUsage: (...bits: number[]) =>
     extension('2.5.29.15', der(0x03, Buffer.from([0, bits.reduce((sum, bit) => sum | (0x80 >> bit), 0)])), true),
   usages: (...ids: string[]) => extension('2.5.29.37', sequence(...ids.map(oid))),
   hosts: (...hosts: string[]) => extension('2.5.29.17', sequence(...hosts.map((host) => der(0x82, Buffer.from(host))))),
   email: (address: string) => extension('2.5.29.17', sequence(der(0x81, Buffer.from(address)))),
   mustStaple: () => extension('1.3.6.1.5.5.7.1.24', sequence(integer(5))),
-  /** Any authority key identifier. */
+  /** Accepts any identifier, even one that no CA has. */
   authorityKey: (id: Bytes) => extension('2.5.29.35', sequence(der(0x80, id))),
   subjectKey: (id: Bytes) => extension('2.5.29.14', der(0x04, id)),
   permittedNames: (domain: string) =>
@@ -68,7 +68,7 @@ const SHA256 = '2.16.840.1.101.3.4.2.1';
 const NULL = der(0x05);
 const hashId = sequence(oid(SHA256));
 
-/** How a signature is made, and how the certificate calls it. */
+/** Signature algorithms, and how certificates identify them. */
 export const SIGNATURES = {
   'ecdsa-sha256': { id: sequence(oid('1.2.840.10045.4.3.2')), hash: 'sha256' },
   'rsa-sha256': { id: sequence(oid('1.2.840.113549.1.1.11'), NULL), hash: 'sha256' },
@@ -94,12 +94,12 @@ export const SIGNATURES = {
 export interface Handmade {
   readonly subject: Bytes;
   readonly issuer?: Bytes;
-  /** The key that the certificate is for. */
+  /** The key of the certificate's subject. */
   readonly key: KeyObject | string;
-  /** Who signs; the same key by default. */
+  /** The key that signs. Default: `key`. */
   readonly signer?: KeyObject | string;
   readonly signature?: keyof typeof SIGNATURES;
-  /** Null makes a certificate of version 1. */
+  /** Null creates a certificate of version 1. */
   readonly extensions?: readonly Bytes[] | null;
   readonly validity?: Bytes;
 }
@@ -120,7 +120,7 @@ function time(date: Date): Buffer {
 
 export const validity = (from: Date, to: Date) => sequence(time(from), time(to));
 
-/** Has the three members that chains are made of: `der`, `cert` and `key`. */
+/** Creates a certificate, in the form in which chains contain it: `der`, `cert` and `key`. */
 export function handmade(options: Handmade): { der: Uint8Array; cert: string; key: string } {
   const { subject, issuer = subject, extensions = [], signature = 'ecdsa-sha256' } = options;
   const key = keyOf(options.key);

@@ -12,7 +12,7 @@ describe('the comparison of names', () => {
     const label = fc.constantFrom('a', 'A', 'a-b', 'xn--a');
     const host = fc.array(label, { minLength: 1, maxLength: 4 });
     const odd = fc.constantFrom('*', 'a*', '*a', 'b');
-    // Half of the patterns are the name itself with one label changed.
+    // Half of the patterns are the name with one label changed.
     const pair = fc.tuple(
       host,
       fc.array(fc.oneof(label, odd), { minLength: 1, maxLength: 4 }),

@@ -13,7 +13,7 @@ beforeAll(async () => {
 const key = () => generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey;
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
 
-/** Nothing in the analysis or the drawing acts on a terminal. */
+/** Expects that neither the analysis nor the drawing contains control characters. */
 function expectSafe(sent: readonly { readonly der: Uint8Array }[], oracle?: string | null): string {
   const analysis = analyse(sent, { trusted: [m.root], oracle });
   const lines = drawChain(analysis);

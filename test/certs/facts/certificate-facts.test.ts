@@ -9,7 +9,7 @@ import { EXTENSION, handmade, name, pem, SIGNATURES, validity } from '../chain/h
 const bytesOf = (text: string) => new X509Certificate(text).raw;
 const { privateKey: ec } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
 
-/** Reads these facts with the library, in our words. */
+/** Reads the same facts with a library. */
 function byLibrary(der: Uint8Array) {
   const certificate = new x509.X509Certificate(Uint8Array.from(der));
   const { name: algorithm, hash } = certificate.signatureAlgorithm as unknown as {

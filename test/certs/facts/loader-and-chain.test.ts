@@ -1,4 +1,4 @@
-/** The loader and the analysis of chains look at the same certificates, and have to say the same of them. */
+/** The loader and the chain analysis must report the same faults for the same certificates. */
 import { generateKeyPairSync } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { readIdentity } from '../../../certs/index.ts';
@@ -11,7 +11,7 @@ beforeAll(async () => {
   made = await makeAuthorities();
 });
 
-/** What the loader calls the faults of a leaf, by what the analysis calls them. */
+/** Maps each fault of a leaf, as the analysis names it, to the names that the loader uses. */
 const OF_LEAF: Readonly<Record<string, readonly string[]>> = {
   expired: ['CERT_EXPIRED'],
   'not-yet-valid': ['CERT_NOT_YET_VALID'],
@@ -21,7 +21,7 @@ const OF_LEAF: Readonly<Record<string, readonly string[]>> = {
   'wrong-purpose': ['CERT_PURPOSE', 'CERT_ANY_PURPOSE'],
   'self-signed': ['CERT_SELF_SIGNED'],
 };
-/** The faults of others in the chain for which the loader has one word. */
+/** Faults of the other certificates in a chain. The loader reports all of them under one name. */
 const OF_LINKS = ['expired', 'not-yet-valid', 'weak-key', 'weak-signature', 'issuer-not-authority'];
 
 function compare(sent: readonly Sent[]) {

@@ -12,7 +12,7 @@ function faultOf(header: string, secret: string, signed: Uint8Array = body): str
   return explainSignature({ body: signed, secret, header }).explanation?.fault ?? null;
 }
 
-/** A secret under which the signature of `body` has a "+", a "/" and letters of both cases. */
+/** Finds a secret for which the signature of `body` has a "+", a "/" and letters in both cases. */
 function secretWithAllCharacters(): string {
   for (;;) {
     const secret = newSecret();
@@ -179,7 +179,7 @@ describe('explainSignature', () => {
           try {
             wrong = signBody(bytes, secret, fault, more);
           } catch {
-            // The mistake does not apply to this body: the secret as signature will do.
+            // The mistake does not apply to this body, so the secret is used as the signature.
           }
           const header = [wrong, `v1,${wrong}`, `"${right}", ${wrong}`, apiKey][around] ?? '';
           const shown = JSON.stringify(explainSignature({ body: bytes, secret, header, ...more }));

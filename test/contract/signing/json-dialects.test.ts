@@ -44,7 +44,7 @@ describe('the JSON dialects', () => {
   });
 
   it('write as PHP does', () => {
-    // What PHP 8.2 gives for json_encode(json_decode($body, true)).
+    // The expected text is the output of json_encode(json_decode($body, true)) in PHP 8.2.
     expect(rewriteJson(BODIES[0]!, dialects.PHP)).toBe(
       '{"n":[1,1000,0,-0,0.1,1.2345678901234567e+19,1.0e+21,1000000000000000,10000000000000000,0.0001,1.0e-5,100,' +
         '1.23456789125e+18,0.12345678901234568]}',

@@ -64,7 +64,7 @@ describe('the table of signing mistakes', () => {
   });
 });
 
-/** The fault that the diagnosis finds at a receiver that accepts only signatures with this mistake. */
+/** Returns the fault that the diagnosis finds in a receiver that accepts only signatures with this mistake. */
 async function diagnosed(mistake: string, secret: string): Promise<string | undefined> {
   const made = SIGNING_MISTAKES.find(({ name }) => name === mistake);
   const kit = fakeKit(someCredentials());
@@ -85,7 +85,7 @@ async function diagnosed(mistake: string, secret: string): Promise<string | unde
   return found?.fault;
 }
 
-/** About one in this many mistakes, or each of them. */
+/** About one in this many mistakes is tested. 1 means all of them. */
 const ONE_IN = inject('whole') ? 1 : 8;
 const SAMPLE = VECTORS.filter(({ mistake }) => mistake.length % ONE_IN === 0);
 

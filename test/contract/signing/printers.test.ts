@@ -28,7 +28,10 @@ const BODIES = [
   ),
 ];
 
-/** The program, and for each form that its script prints the mistake of the body, or of a secret that is the body. */
+/**
+ * Each program with its command, its script, and the mistake that produces each form that the script prints. A mistake
+ * may concern a secret with the same text as the body.
+ */
 const PRINTERS: readonly (readonly [Program, command: readonly string[], script: string, names: readonly string[]])[] =
   [
     [
@@ -103,7 +106,7 @@ const PRINTERS: readonly (readonly [Program, command: readonly string[], script:
     ],
   ];
 
-/** What the mistake makes of a body, or of a secret that is the same text. */
+/** Applies the mistake to a body, or to a secret with the same text. */
 function ours(name: string, body: string): string {
   const input = readBody({ body: Buffer.from(body), secret: body });
   const key = KEY_MISTAKES.find((mistake) => mistake.name === name)?.key(input);
@@ -114,7 +117,7 @@ function ours(name: string, body: string): string {
 describe('the printed forms', () => {
   describe.each(PRINTERS)('of %s', (program, [command = '', ...args], script, names) => {
     it.skipIf(lacks(program))('are what the program prints', { timeout: 60_000 }, () => {
-      // A list for a parser of JSON; Java gets lines.
+      // The programs get a JSON list, except Java, which gets lines.
       const input = program === 'java' ? BODIES.join('\n') : JSON.stringify(BODIES);
       const file = join(import.meta.dirname, 'printers', script);
       const output = execFileSync(command, [...args, file], { input, encoding: 'utf8' });

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { canonicalJson, type Json } from '../../../harness/certify/canonical-json.ts';
 
 describe('canonicalJson', () => {
-  // The examples of RFC 8785, sections 3.2.2 and 3.2.3.
+  // These are the examples of RFC 8785, sections 3.2.2 and 3.2.3.
   it.each<[string, Json, string]>([
     [
       'numbers, strings and literals',

@@ -1,4 +1,4 @@
-/** Certificates for tests: real keys and envelopes, a run of a few checks. */
+/** Certificates for tests, with real keys and envelopes, and a run of a few checks. */
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { makeKeyPair } from '../../../harness/certify/index.ts';
 import { issueCertificate } from '../../../harness/certify/issue.ts';
@@ -22,7 +22,7 @@ export function keyPair(): Pair {
   return { privateKey: createPrivateKey(privatePem), publicKey: createPublicKey(publicPem) };
 }
 
-/** A key of another type. */
+/** Creates a key pair of another type. */
 export function otherKind(kind: 'ed448' | 'x25519'): Pair {
   return kind === 'ed448' ? generateKeyPairSync('ed448') : generateKeyPairSync('x25519');
 }

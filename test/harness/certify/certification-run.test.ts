@@ -13,7 +13,7 @@ const codes = (run: Run) => refusalsAfter(run, revision).map(({ code }) => code)
 const keyOf = ({ cert }: { cert: string }) =>
   certificateFacts(Buffer.from(cert.replace(/-----[^-]+-----|\s/g, ''), 'base64')).keyFingerprint;
 
-/** A correct receiver on a server that the test controls. If `onRequest` returns a status, that is the answer. */
+/** Starts a correct receiver on a server that the test controls. A status that `onRequest` returns is the answer. */
 async function startReceiverWith(onRequest: (request: number, https: Server) => number | null) {
   const verify = verifying((body) => hmacOf(SECRET, body).toString('base64'));
   let requests = 0;

@@ -14,9 +14,9 @@ export const authority = await makeCertificate({ subject: 'CN=Test CA', authorit
 const serverCertificate = () =>
   makeCertificate({ subject: 'CN=localhost', issuer: authority, hosts: ['localhost'], usages: ['serverAuth'] });
 export const server = await serverCertificate();
-/** From the same CA, with another key. */
+/** A certificate of the same CA with another key. */
 export const otherServer = await serverCertificate();
-/** Trusted for the run, as with `--ca`. */
+/** The CA that the run trusts, as with `--ca`. */
 export const TLS = { ca: authority.cert };
 
 /** The checks of the short runs. */
@@ -58,7 +58,7 @@ export async function receiver(fault?: string) {
   };
 }
 
-/** A certification run of a few checks. */
+/** Performs a certification run of a few checks. */
 export function shortRun(
   partner: Partner,
   given: Partial<RunOptions> = {},

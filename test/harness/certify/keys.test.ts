@@ -5,8 +5,8 @@ import { pem as pemOf } from '../../certs/material.ts';
 
 const block = (label: string) => new RegExp(`^-----BEGIN ${label}-----\\n[\\s\\S]+\\n-----END ${label}-----\\n$`);
 /**
- * Every encoding of a point whose order divides 8, with either sign: under such a key, one signature is valid for many
- * messages, and anyone can make it.
+ * Every encoding of a point whose order divides 8, with either sign. Under such a key, anyone can create one signature
+ * that is valid for many messages.
  */
 const SMALL_ORDER = [
   ...['01', 'ec', 'ed', 'ee'].map((first) =>

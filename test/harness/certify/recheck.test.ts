@@ -7,7 +7,7 @@ import { authority, receiver, shortRun } from './endpoints.ts';
 
 const { privateKey, publicKey } = keyPair();
 
-/** The statement of a certificate for this endpoint, issued with these changes. */
+/** Returns the statement of a certificate for this endpoint, issued with these changes. */
 async function certified(partner: Partner, parts: { leafKey?: string; trust?: 'public' } = {}) {
   const { document, identities } = await shortRun(partner);
   const certificate = issueCertificate({

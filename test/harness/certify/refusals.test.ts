@@ -14,7 +14,7 @@ import { certifiedDocument, DAY_MS, LEAF_KEY, REVISION_DIGEST } from './certific
 
 const codes = (refusals: readonly Refusal[]) => refusals.map(({ code }) => code);
 
-/** Every refusal has a message and a fix. */
+/** Expects that every refusal has a message and a fix. */
 function expectTexts(refusals: readonly Refusal[]): void {
   for (const { message, fix } of refusals) {
     expect(message.length).toBeGreaterThan(15);
@@ -93,7 +93,7 @@ describe('refusalsAfter', () => {
     clock,
   };
 
-  /** The document with other verdicts for its first results. */
+  /** Returns the document with other verdicts for its first results. */
   function withVerdicts(...verdicts: string[]): ResultDocument {
     const { results } = good.document;
     const changed = results.map((result, at) => ({ ...result, verdict: (verdicts[at] ?? result.verdict) as 'pass' }));

@@ -1,4 +1,4 @@
-/** Every way to change one byte of a file. */
+/** Changes single bytes of a file. */
 import type { Verification } from '../../../harness/certify/verify.ts';
 
 /**
@@ -10,9 +10,9 @@ export const EVERY_PATTERN = Array.from({ length: 255 }, (_, at) => at + 1);
 
 export interface Tampering {
   readonly tried: number;
-  /** What was taken all the same: byte and pattern. */
+  /** The changes that were accepted, each as the byte and the pattern. */
   readonly taken: readonly string[];
-  /** How often each reason was given first. */
+  /** For each reason, how often it was the first one. */
   readonly reasons: Readonly<Record<string, number>>;
 }
 

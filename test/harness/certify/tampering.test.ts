@@ -42,7 +42,7 @@ describe('a certificate', () => {
     expect(taken).toEqual([]);
   });
 
-  // An envelope has one valid form: an equivalent one in JSON or base64 was not written by hookproof.
+  // An envelope has exactly one valid encoding. Hookproof did not write any other equivalent JSON or base64.
   it.each<[string, string]>([
     ['no trailing newline', text.trimEnd()],
     ['two newlines', `${text}\n`],
@@ -159,7 +159,7 @@ function spareBits(base64: string): string {
   return changed;
 }
 
-/** R and S + L: the same point, which a lenient verifier accepts as a second signature (RFC 8032, 8.4). */
+/** Replaces S with S + L, which a lenient verifier accepts as a second signature (RFC 8032, 8.4). */
 function plusOrder(base64: string): string {
   const bytes = Buffer.from(base64, 'base64');
   const order = 2n ** 252n + 27742317777372353535851937790883648493n;

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { collectConfig, loadConfig } from '../../../harness/config/index.ts';
 import { type Given, refusal, workspace } from './workspace.ts';
 
-/** Eleven mistakes, each in its own way: type, name, unit, reference, file. */
+/** Eleven mistakes of different kinds: type, name, unit, reference, file. */
 const FAULTY = `url: partner.example/hooks
 timeout: 10
 suites: [nope, 1]
@@ -18,7 +18,7 @@ strict: maybe
 grep: [no such check]
 `;
 
-/** Place and name of each problem, as the message of several lists them. */
+/** Returns the place and name of each problem, as a message about several problems lists them. */
 const listed = (message: string) =>
   [...message.matchAll(/^ {2}(?! )(?:hookproof\.yaml:)?(\S+?): (?:(?<key>[\w.-]+): )?/gm)].map(([, place, key]) =>
     key === undefined ? place : `${place} ${key}`,
@@ -109,7 +109,7 @@ describe('all problems of a configuration', () => {
   it('include a baseline that does not exist and a selection without checks, for a run', async () => {
     const yaml = 'url: https://a.example/\nbaseline: none.yaml\nsuites: [leaks]\nscenarios: [signature/missing]\n';
     expect(await codes({ yaml })).toEqual(['PLAN_NOTHING_SELECTED null', 'BASELINE_NOT_READ baseline']);
-    // What only prints the configuration, or writes the baseline, accepts both.
+    // Commands that only print the configuration or write the baseline accept both.
     const cwd = workspace({ 'hookproof.yaml': yaml });
     expect((await loadConfig({ flags: {}, env: {}, cwd })).run.suites).toEqual(['leaks']);
   });

@@ -25,7 +25,9 @@ beforeAll(async () => {
 
 type Pairs = Partial<Record<ClientFixture, { cert: string | Uint8Array; key: string | Uint8Array }>>;
 
-/** The configuration file with a client certificate and these fixtures, each in files of its name. */
+/**
+ * Creates a configuration file with a client certificate and these fixtures. The files have the names of the fixtures.
+ */
 function given(pairs: Pairs, more: { yaml?: string; env?: Record<string, string>; client?: boolean } = {}) {
   const names = Object.keys(pairs);
   const lines = names.flatMap((name) => [`    ${name}:`, `      cert: ${name}.pem`, `      key: ${name}.key`]);
@@ -128,7 +130,7 @@ describe('mtls.fixtures', () => {
     ],
   ])('%s that is something else is refused: %#', async (name, make, message, hint) => {
     const refused = await refusal(given({ [name]: await make() }));
-    // There may be a second message, about the fault that it has and should not have.
+    // A second message may report a fault that the certificate should not have.
     const [first = ''] = refused.message.split('\n').filter((line) => line.includes(message));
     expect(first, refused.message).toContain(`hookproof.yaml:6:13: mtls.fixtures.${name}.cert: ${message}`);
     expect(`${refused.message} ${refused.hint}`).toContain(hint);

@@ -7,7 +7,7 @@ import { configTemplate, jsonSchema } from '../../../harness/config/index.ts';
 import { flagOf, SETTINGS, type Setting } from '../../../harness/config/settings.ts';
 import { load } from './workspace.ts';
 
-/** The template with every commented setting enabled. */
+/** Returns the template with every commented setting enabled. */
 function uncommented(): string {
   return configTemplate()
     .split('\n')
@@ -47,7 +47,7 @@ describe('configTemplate', () => {
           ? pathsIn(inner, `${start}${key}.`)
           : [`${start}${key}`],
       );
-    // One of the fixtures shows that a passphrase is possible; the operator names where notices go.
+    // The template shows a passphrase for one fixture only, and leaves the addresses of notices to the operator.
     const isFurther = (path: string) => /^mtls\.fixtures\.(?!expired\.)[\w-]+\.passphrase$|^operate\./.test(path);
     expect(pathsIn(data as object, '').toSorted()).toEqual(
       SETTINGS.filter((setting: Setting) => setting.flagOnly !== true)

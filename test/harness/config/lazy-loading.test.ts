@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 
 const FOLDER = new URL('../../../harness/config/', import.meta.url);
 
-/** The modules that a file of the folder loads at once: no types, and no `import()`. */
+/** Returns the modules that a file of the folder loads immediately: neither types nor `import()`. */
 function imports(file: string): string[] {
   const source = readFileSync(new URL(file, FOLDER), 'utf8');
   return [...source.matchAll(/^(?:import|export) (?!type )(?:[^'";]*from )?'([^']+)';/gm)].map(([, name]) => name!);

@@ -5,12 +5,12 @@ import { HookproofError } from '../../../contract/index.ts';
 import { describeConfig } from '../../../harness/config/index.ts';
 import { type Given, load } from './workspace.ts';
 
-// Secrets as people make them. All are longer than what a message repeats of a mistaken value.
+// Secrets as people choose them. All of them are longer than the part of an invalid value that a message repeats.
 const secrets = fc.oneof(
   fc.constant(0).map(() => randomBytes(32).toString('base64')),
   fc.constant(0).map(() => randomBytes(32).toString('hex')),
   fc.constant(0).map(() => `whsec_${randomBytes(20).toString('base64url')}`),
-  // Punctuation that means something to YAML, to regular expressions and to the shell.
+  // Punctuation with a special meaning in YAML, regular expressions and the shell.
   fc
     .tuple(
       fc.constantFrom('*', '&', '!', '@', '`', '%', '|', '>', '{', '[', '"', "'", '#', '- ', '? ', ': ', '$'),
@@ -20,7 +20,7 @@ const secrets = fc.oneof(
     .map((parts) => parts.join('')),
 );
 
-/** Places of a secret, correct or by mistake. The correct ones come with another error. */
+/** Places of a secret, correct or mistaken. The correct ones are combined with another error. */
 const PLACES: Record<string, (secret: string) => Given> = {
   'in a file': (secret) => ({ flags: { secretFile: 's', apiKeyFile: 's' }, files: { s: `${secret}\n` } }),
   'in a file, next to an error': (secret) => ({ flags: { secretFile: 's', timeout: '1' }, files: { s: secret } }),
@@ -48,7 +48,7 @@ const PLACES: Record<string, (secret: string) => Given> = {
   'as YAML': (secret) => ({ yaml: secret }),
 };
 
-/** Places of a private key, correct or by mistake. */
+/** Places of a private key, correct or mistaken. */
 const KEY_PLACES: Record<string, (key: string) => Given> = {
   'in the file of the certificate': (key) => ({ flags: { clientCert: 'k', clientKey: 'k' }, files: { k: key } }),
   'in the file of the CA': (key) => ({ flags: { ca: 'k' }, files: { k: key } }),
@@ -78,7 +78,7 @@ const SPELLINGS: readonly ((key: string) => string)[] = [
   (key) => JSON.stringify({ key }),
 ];
 
-/** Everything that may be written anywhere; the value of `partner` and `secrets` may not. */
+/** Returns everything that may be printed, which excludes the values of `partner` and `secrets`. */
 async function written(given: Given): Promise<string> {
   try {
     const config = await load(given);
@@ -94,7 +94,7 @@ describe('no secret is shown', () => {
     await fc.assert(
       fc.asyncProperty(secrets, async (secret) => {
         const text = await written(given(secret));
-        // Any piece of it that is long enough to be of use.
+        // Any part of the secret that is long enough to be useful counts.
         const shown = secret.match(/[A-Za-z0-9+/=_-]{12,}/g)?.filter((piece) => text.includes(piece)) ?? [];
         expect({ shown, text: shown.length > 0 ? text : '' }).toEqual({ shown: [], text: '' });
       }),

@@ -1,4 +1,6 @@
-/** Where notices are sent: to the operator as the defaults say, to the partner as its own file says. */
+/**
+ * Where notices are sent: to the operator as configured in the defaults, and to the partner as configured in its file.
+ */
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

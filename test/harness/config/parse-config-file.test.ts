@@ -19,7 +19,7 @@ const GIVE = 'Give it a value, or remove the key.';
 const AT_LEAST = 'Write at least url: https://…, or remove the file.';
 const ALL_KEYS = `Known keys: ${KNOWN}.`;
 
-/** By their code: the file, the message after its name, and the hint. */
+/** The rejected files by error code: the YAML, the message after the file name, and the hint. */
 const REFUSED: Record<string, readonly (readonly [yaml: string, message: string, hint: string])[]> = {
   CONFIG_UNKNOWN_KEY: [
     ['url: https://a.example/\nfrobnicate: 1\n', '2:1: unknown key "frobnicate"', ALL_KEYS],

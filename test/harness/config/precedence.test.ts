@@ -8,9 +8,9 @@ interface Row {
   readonly flag?: string | boolean | readonly string[];
   readonly env?: string;
   readonly file?: string;
-  /** What is shown where nothing is given. */
+  /** The value that is shown if nothing is given. */
   readonly none?: string;
-  /** What is shown for these values, where it is something else. */
+  /** The values that are shown, if they differ from the given ones. */
   readonly shown?: { readonly flag?: string; readonly env?: string; readonly file?: string };
 }
 
@@ -72,14 +72,14 @@ const TABLE: readonly Row[] = [
   { path: 'output-dir', flag: '/flag', file: '/file', none: 'none' },
 ];
 
-// What the profiles, a restart and a rotation need, so that every row of the table loads.
+// The settings that profiles, a restart and a rotation need, so that every row of the table loads.
 const WINDOW = { HOOKPROOF_EFFECTS_URL: 'http://127.0.0.1:9101/effects' };
 const NEXT = { HOOKPROOF_NEXT_SECRET: 'n'.repeat(40) };
 const BASE = { HOOKPROOF_SECRET: 's'.repeat(40), HOOKPROOF_API_KEY: 'a'.repeat(20) };
 
 type Layers = readonly ('flag' | 'env' | 'file')[];
 
-/** What `config show` prints for the setting when these layers set it. */
+/** Returns what `config show` prints for the setting when these layers set it. */
 async function shown({ path, flag, env, file }: Row, layers: Layers) {
   const setting = settingAt(path);
   const { HOOKPROOF_SECRET, HOOKPROOF_API_KEY } = BASE;
@@ -108,7 +108,7 @@ async function shown({ path, flag, env, file }: Row, layers: Layers) {
   return found === undefined ? undefined : { value: found.value, source: config.sources[path] };
 }
 
-/** The position of the value in the file: after the key; for a list, its first item. */
+/** Returns the position of the value in the file: after the key or, for a list, of its first item. */
 function placeOf({ path, file = '' }: Row): string {
   const [group = '', key] = path.split('.');
   const list = file.startsWith('[') ? 1 : 0;

@@ -1,4 +1,4 @@
-/** The settings of the run and the reporters: their values, and what is refused. */
+/** The settings of the run and the reporters: valid values, and values that are rejected. */
 import { describe, expect, it } from 'vitest';
 import { type ConfigFlags, loadConfig } from '../../../harness/config/index.ts';
 import { load, refusal } from './workspace.ts';
@@ -28,7 +28,7 @@ const REFUSED: readonly (readonly [flag: keyof ConfigFlags, values: readonly str
     ],
     ['seed', ['a b', 'a'.repeat(65)], '%s is not a seed', 'A seed is 1 to 64 letters, digits, or any of . : _ -'],
     ['profile', ['prod'], '%s is not a profile; did you mean "production"?', PROFILES],
-    // A long or unusual value may be a secret, or control the terminal: it is not repeated.
+    // A long or unusual value is not repeated, because it may be a secret or control the terminal.
     ['profile', ['gold', 'x'.repeat(25), '\u001b[31m'], '%s is not a profile', PROFILES],
     ['header', ['no colon', ': value'], 'is not a header line', LINE],
   ];

@@ -1,4 +1,4 @@
-/** The settings of the sources of evidence: the effects window, its command, the restart, the logs. */
+/** The settings of the evidence sources: the effects window, its command, the restart and the logs. */
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { findConfigFile } from '../../../harness/config/config-file.ts';
@@ -188,7 +188,7 @@ describe('a file', () => {
     },
   );
 
-  /** The problems with the file of a partner of a fleet. */
+  /** Returns the problems in a partner file of a fleet. */
   async function problemsOfPartner(lines: string) {
     const cwd = workspace({ 'acme.yaml': `url: https://a.example/\n${lines}` });
     const scope = { partner: 'acme', folder: cwd, names: ['acme'] };

@@ -54,7 +54,7 @@ const WANTS_KEY = 'expected a private key';
 interface Row {
   readonly files: () => Files | Promise<Files>;
   readonly passphrase?: string;
-  /** The message, or how it begins. */
+  /** The message, or its beginning. */
   readonly says: string;
   /** A part of the hint. */
   readonly hint: string;
@@ -446,7 +446,7 @@ describe('a file of certificates or keys is refused', () => {
     expect(await said('none.pem')).toBe('--client-cert: the file none.pem does not exist');
     expect(await said('client.key/none.pem')).toBe('--client-cert: the file client.key/none.pem does not exist');
     expect(await said('folder')).toBe('--client-cert: the file folder is a directory');
-    // A file that this user may not read cannot be made when the user is root; a socket is refused on the same way.
+    // root can read every file, so a socket, which the same code rejects, replaces an unreadable file.
     expect(await said('socket')).toBe('--client-cert: the file socket is a socket, expected a regular file');
   });
 
@@ -470,9 +470,9 @@ describe('a file of certificates or keys is refused', () => {
 interface Right {
   readonly files: () => Files | Promise<Files>;
   readonly passphrase?: string;
-  /** A part of each piece of advice about the material, in order; none by default. */
+  /** A part of each piece of advice about the material, in order. Default: none. */
   readonly advice?: readonly string[];
-  /** The subjects that are presented; the client alone by default. */
+  /** The subjects of the presented certificates. Default: only the client. */
   readonly chain?: readonly string[];
 }
 

@@ -5,7 +5,7 @@ import { onTestFinished } from 'vitest';
 import { HookproofError } from '../../../contract/index.ts';
 import { type ConfigFlags, type LoadOptions, loadConfig, type ResolvedConfig } from '../../../harness/config/index.ts';
 
-/** A new directory with these files, for as long as the test takes. */
+/** Creates a directory with these files until the end of the test. */
 export function workspace(files: Record<string, string | Uint8Array> = {}): string {
   const directory = mkdtempSync(join(tmpdir(), 'hookproof-config-'));
   onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
@@ -26,7 +26,7 @@ export interface Given {
   readonly stdin?: LoadOptions['stdin'];
 }
 
-/** Loads in a new directory. A URL is given unless `flags` has the key. */
+/** Loads the configuration in a new directory. A URL is given unless `flags` has the key. */
 export function load(given: Given): Promise<ResolvedConfig> {
   const files = { ...given.files, ...(given.yaml !== undefined && { 'hookproof.yaml': given.yaml }) };
   const hasUrl = given.yaml !== undefined && /^url:/m.test(given.yaml);
@@ -40,7 +40,7 @@ export function load(given: Given): Promise<ResolvedConfig> {
   });
 }
 
-/** The error of a load that must fail, as plain data; `problem` is `message` and `hint` on two lines. */
+/** Returns the error of a load that must fail, as plain data. `problem` is `message` and `hint` on two lines. */
 export async function refusal(given: Given): Promise<{ code: string; message: string; hint: string }> {
   const outcome = await load(given).catch((error: unknown) => error);
   if (!(outcome instanceof HookproofError)) throw new Error('expected a HookproofError', { cause: outcome });

@@ -1,4 +1,4 @@
-/** The console over HTTP: what it answers, and whom it lets do what. */
+/** The console over HTTP: its answers, and who may do what. */
 import { request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { type ConsoleQueue, Tokens } from '../../../harness/console/index.ts';
@@ -13,7 +13,7 @@ interface Answer {
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
 }
 
-/** Unlike fetch, it sends any path and any Host header. */
+/** Sends a request. Unlike fetch, it sends any path and any Host header. */
 function ask(
   base: string,
   path: string,
@@ -210,7 +210,7 @@ describe.skipIf(server === null)('the console', () => {
     }
     expect((await post('/api/partners/acme/revoke', { reason: 'test' })).status).toBe(401);
     expect((await post('/api/partners/acme/revoke', { reason: 'test' }, 'wrong')).status).toBe(401);
-    // The password that a browser adds by itself is not enough.
+    // The password that a browser adds automatically is not enough.
     const basic = `Basic ${Buffer.from(`alice:${TOKENS.alice}`).toString('base64')}`;
     expect((await form('/partners/acme/revoke', { reason: 'test' }, { Authorization: basic })).status).toBe(401);
     expect((await get(`/partners/acme/revoke?reason=test&token=${TOKENS.alice}`)).status).toBe(404);
@@ -232,7 +232,7 @@ describe.skipIf(server === null)('the console', () => {
       { who: 'bob', action: 'override', partner: 'bad', reason: 'fixed on Monday' },
     ]);
     for (const path of ['/audit', '/partners/bad']) expect((await get(path)).text).toContain('bob');
-    // There is nothing to override in a partner that is certified, and nothing is stored.
+    // A certified partner needs no override, so nothing is stored.
     const refused = await form('/partners/soon/override', { reason: 'why not', token: TOKENS.bob });
     expect([refused.status, refused.text.includes('only a failure or a drift can be overridden')]).toEqual([409, true]);
     expect(await auditCount()).toBe(2);

@@ -1,4 +1,4 @@
-/** The pages of the console in a browser, without any script: readable, accessible, and enough to decide. */
+/** The pages of the console in a browser, without any script: readable, accessible, and sufficient for a decision. */
 import { createRequire } from 'node:module';
 import type { AxeResults } from 'axe-core';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
@@ -117,7 +117,7 @@ describe.skipIf(server === null || lacks('chromium'))('the pages of the console'
   it('runs no script of a report', async () => {
     const page = await open('/partners/acme/files/current/report.html', {});
     await page.getByRole('heading', { level: 1 }).waitFor();
-    // The button is added by the script of the report.
+    // Only the script of the report adds the button.
     expect(await page.locator('pre.copy button').count()).toBe(0);
     expect(await page.evaluate('getComputedStyle(document.body).fontFamily')).toContain('system-ui');
     await page.context().close();

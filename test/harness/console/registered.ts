@@ -1,4 +1,4 @@
-/** A console over a small register, with the texts that an attacker would put there. */
+/** A console for a small register with texts that an attacker might store. */
 import { generateKeyPairSync } from 'node:crypto';
 import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -119,7 +119,7 @@ export async function openRegistered(server: string, options: Partial<ConsoleOpt
   };
 }
 
-/** Two runs of one partner, a secret next to them, and a link to it. */
+/** Writes two runs of one partner, a secret next to them, and a link to the secret. */
 async function writeRuns(folder: string): Promise<void> {
   const earlier = join(folder, '_earlier', 'before-2026-11-20T00-00-00-000Z', 'acme');
   const current = join(folder, 'acme');
@@ -139,7 +139,7 @@ async function writeRuns(folder: string): Promise<void> {
   await symlink('/etc/hostname', join(folder, 'bad', 'run.json'));
 }
 
-/** The tables of `hookproof operate` with two workers and a job in each state. */
+/** Fills the tables of `hookproof operate` with two workers and a job in each state. */
 export async function addOperation({ pool }: Registered): Promise<void> {
   await migrateQueue(pool);
   await pool.query(WORKER_TABLE);

@@ -110,7 +110,7 @@ describe('the causes', () => {
   });
 });
 
-/** The diagnosis of a run in which these deliveries were answered so, or not at all, and the receiver stopped. */
+/** Returns the diagnosis of a run with these outcomes, in which the receiver then stopped. */
 function stopped(outcomes: Readonly<Record<string, string>>, others: Readonly<Record<string, string>> = {}) {
   const reds = { ...others, ...outcomes, 'delivery/stays-up': 'fail closed' };
   const results = resultsWith(reds, BOTH).map((result) =>
@@ -127,8 +127,8 @@ function stopped(outcomes: Readonly<Record<string, string>>, others: Readonly<Re
 }
 
 /**
- * A Flask receiver that verifies json.dumps(request.get_json()) in ASCII, accepts a missing key and reads fields of
- * whatever it parses.
+ * A Flask receiver that verifies json.dumps(request.get_json()) in ASCII, accepts a missing key and reads fields of any
+ * parsed value.
  */
 const FLASK = {
   ...all(/^valid\/free-text-(?:unicode|emoji|invisible)$/, 'fail 401'),
@@ -172,7 +172,7 @@ describe('what a cause says', () => {
     expect(both).toMatchObject([{ mistake: 'decompression-unguarded', why: expect.stringContaining('any check') }]);
     expect(both[0]?.title).toMatch(/: ends the process before any check on a plain body that is declared as gzip/);
     expect(both[0]?.evidence).toEqual(expect.arrayContaining([...Object.keys(signed), ...Object.keys(unsigned)]));
-    // Alone, the signature may decide.
+    // In a single check, the signature may be the reason.
     const [alone] = await stopped(unsigned);
     expect(alone?.mistake).toBe('verification-ends-process');
     const [anyone] = await stopped({ ...all(UNSIGNED, 'fail closed'), ...signed, ...unsigned });

@@ -10,7 +10,7 @@ const TRAITS: Readonly<Record<string, Trait>> = {
   put: 'method: PUT',
 };
 
-/** Deliveries such as `unsigned text, keyless`. */
+/** Creates deliveries from a description such as `unsigned text, keyless`. */
 const deliveries = (words: string) =>
   words.split(', ').map((one) => one.split(' ').flatMap((word) => TRAITS[word] ?? []));
 

@@ -4,14 +4,14 @@ import type { EffectsAudit } from '../../../scenarios/index.ts';
 
 type Notification = EffectsAudit['notifications'][number];
 
-/** An accepted notification of a run with these fields. */
+/** Creates an accepted notification of a run, with these fields. */
 function notification(at: number, times: number, fields: Record<string, unknown>, more: Partial<Notification> = {}) {
   const texts = Object.entries({ id: `n${at}`, ...fields }).map(([path, value]) => [path, JSON.stringify(value)]);
   const common = { id: `n${at}`, scenarios: ['controls'], isControl: true, outcome: 'accepted' } as const;
   return { ...common, times, fields: Object.fromEntries(texts), ...more };
 }
 
-/** What the losses of a receiver share that handles these of twenty notifications. */
+/** Returns what the losses of a receiver have in common if it handles only these of twenty notifications. */
 function lossWith(
   isHandled: (fields: Record<string, unknown>, at: number) => boolean,
   more: readonly Notification[] = [],
@@ -23,7 +23,7 @@ function lossWith(
   return lossOf({ notifications: [...more, ...notifications], unexplained: 0, problem: null });
 }
 
-/** Handles the first of each value of a field. */
+/** Handles only the first notification for each value of a field. */
 function firstOf(path: string) {
   const known = new Set<unknown>();
   return (fields: Record<string, unknown>) => !known.has(fields[path]) && known.add(fields[path]) !== undefined;

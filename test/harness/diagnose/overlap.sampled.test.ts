@@ -18,7 +18,9 @@ const PLAYED = dictionary.faults.filter(
     !Object.keys(redOutcomes(fault)).some((id) => STATUS.test(id)),
 );
 
-/** About one in this many mutants, or each of them. A new mutant does not change which others are in the sample. */
+/**
+ * About one in this many mutants is tested; 1 means all. A new mutant does not change which others are in the sample.
+ */
 const ONE_IN = inject('whole') ? 1 : 10;
 
 const explained = (outcomes: Record<string, string>, faults: readonly DictionaryFault[] = dictionary.faults) =>
@@ -26,7 +28,7 @@ const explained = (outcomes: Record<string, string>, faults: readonly Dictionary
     isPossible(fault, BOTH),
   );
 
-/** The names of the faults, each with its equivalents. */
+/** Returns the names of the faults, each with its equivalents. */
 const named = (outcomes: Record<string, string>, faults?: readonly DictionaryFault[]) =>
   explained(outcomes, faults).map(({ fault, alike }) => [fault.name, ...alike]);
 
@@ -87,7 +89,7 @@ describe('an endpoint that is slightly different', () => {
     const part = (share: number) => Object.fromEntries(outcomes.slice(0, Math.ceil(outcomes.length * share)));
     expect(named(part(0.4)).flat()).not.toContain('refuses-deposits');
     expect(named(part(0.9)).flat()).toContain('refuses-deposits');
-    // The four warnings of the mutant do not appear.
+    // The mutant's four warnings do not occur in the run.
     expect(named({ 'typo-key/misspelt': 'fail 451' }).flat()).not.toContain('refuses-the-misspelt-key');
   });
 
@@ -154,7 +156,7 @@ describe('the overlap', () => {
     const { [third]: _, ...two } = outcomes;
     expect(found('fail 401', two)).toMatchObject([{ fault: { name: 'best' }, isExact: false }]);
     expect(found('fail 401', { [first]: 'fail 401' })).toMatchObject([{ fault: { name: 'best' }, isExact: true }]);
-    // A warning counts less, so more than 80 % are confirmed.
+    // A warning counts less than a failure, so more than 80 % are confirmed.
     expect(found('warn 401', two)).toMatchObject([{ fault: { name: 'best' }, isExact: true }]);
   });
 

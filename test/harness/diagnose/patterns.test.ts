@@ -9,7 +9,7 @@ import { BOTH, faultCalled, redOutcomes, resultsWith } from './played.ts';
 const FORGED = { 'signature/missing': 'fail 200', 'signature/other-secret': 'fail 200' };
 const dictionary = await loadDictionary();
 
-/** The mistakes of the patterns, with parts of the results replaced. */
+/** Returns the mistakes that the pattern finds, with parts of the results replaced. */
 function mistakes(outcomes: Record<string, string>, of: typeof whatSuffices, parts: Partial<ScenarioResult> = {}) {
   const results = resultsWith(outcomes, [...BOTH, 'effects']).map((result) =>
     result.id in outcomes ? { ...result, ...parts } : result,
@@ -90,7 +90,7 @@ describe('the patterns', () => {
     };
     const [mixed, ...others] = of('fail 401');
     expect([mixed?.mistake, others]).toEqual(['state-shared-by-requests', []]);
-    // A forgery that is accepted alone is another hole.
+    // A forgery that is accepted on its own is a different defect.
     expect(mixed?.evidence).toEqual(['valid/steady', 'http/burst-mixed']);
     expect(of('fail 500').map(({ mistake }) => mistake)).toEqual(['intermittent-failures']);
   });

@@ -1,11 +1,11 @@
-/** Results of runs against the mutants of the fault dictionary, without a receiver. */
+/** Creates the results of runs against the mutants of the fault dictionary, without a receiver. */
 import { type DictionaryFault, diagnose, type FaultDictionary } from '../../../harness/diagnose/index.ts';
 import { mustBeRejected } from '../../../harness/judge/index.ts';
 import type { ScenarioResult, Verdict } from '../../../harness/report/result-document.ts';
 import { CATALOGUE, defectOf, type Feature, hasDefect, type Scenario } from '../../../scenarios/index.ts';
 import { resultWith } from '../report/documents.ts';
 
-/** Suites whose passed checks were answered 401. */
+/** Suites whose passed checks have the answer 401. */
 const REFUSED = ['signature', 'api-key', 'combination'];
 const statusOfPassed = (suite: string) => (suite === 'malformed' ? '400' : REFUSED.includes(suite) ? '401' : '200');
 
@@ -30,7 +30,10 @@ function answeredWith(outcome: string): Pick<ScenarioResult, 'answered'> {
   return { answered: { class: CLASSES[outcome.charAt(0) as 'c'], status: Number(outcome) || null } };
 }
 
-/** The results of a run with these outcomes; the other checks pass, or do not apply without their features. */
+/**
+ * Returns the results of a run with these outcomes. The other checks pass, or are not applicable without their
+ * features.
+ */
 export function resultsWith(
   outcomes: Readonly<Record<string, string>>,
   features: readonly Feature[],
@@ -59,7 +62,7 @@ export function resultsWith(
   );
 }
 
-/** The failures and warnings of a mutant. */
+/** Returns the failures and warnings of a mutant. */
 export function redOutcomes(fault: DictionaryFault): Record<string, string> {
   return Object.fromEntries(Object.entries(fault.outcomes).filter(([, outcome]) => /^(?:fail|warn) /.test(outcome)));
 }
@@ -72,7 +75,7 @@ export function faultCalled(dictionary: FaultDictionary, name: string): Dictiona
 
 export const BOTH: readonly Feature[] = ['hmac', 'api-key'];
 
-/** The diagnosis of a run with these outcomes. */
+/** Returns the diagnosis of a run with these outcomes. */
 export function diagnosed(
   outcomes: Readonly<Record<string, string>>,
   more: Partial<Parameters<typeof diagnose>[0]> = {},

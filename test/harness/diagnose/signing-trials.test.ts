@@ -39,7 +39,7 @@ describe('the signing trials', () => {
 
   it('omit mistakes that do not apply to the secret, or that need an API key or a URL', () => {
     const faults = signingTrials({ secret: 'word-'.repeat(8) }).map(({ fault }) => fault);
-    // The secret is ASCII, without a prefix and without white space.
+    // The secret is ASCII, without a prefix or whitespace.
     for (const fault of ['trimmed-secret', 'hex-decoded-secret', 'latin1-secret', 'url-body', 'api-key-as-secret']) {
       expect(faults).not.toContain(fault);
     }

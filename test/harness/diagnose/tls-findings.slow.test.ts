@@ -11,19 +11,19 @@ type Check = (socket: TLSSocket, headers: Record<string, unknown>) => boolean;
 
 interface Setup {
   readonly options: ServerOptions;
-  /** The server answers 200 where this is true (400 to a body that is not JSON), otherwise 401. */
+  /** Decides whether the server answers 200 (400 to a body that is not JSON) or 401. */
   readonly check?: Check;
   readonly server?: 'p256' | 'expired';
   readonly client?: ClientMaterialName | null;
   readonly suites: readonly string[];
 }
 
-/** The faults that a run finds at an HTTPS server of Node. */
+/** Returns the faults that a run finds in an HTTPS server of Node. */
 async function faultsOf({ options, check = () => true, server = 'p256', client = 'right', suites }: Setup) {
   const served = await serverFixture(server);
   const { authority } = await clientMaterial('right');
   const https = createServer({ cert: served.cert, key: served.key, ca: authority, ...options }, (request, response) => {
-    // Read before the body arrives, because the connection may be closed by then.
+    // The certificate is read before the body arrives, because the connection may be closed by then.
     const accepts = check(request.socket as TLSSocket, request.headers);
     json(request).then(
       () => response.writeHead(accepts ? 200 : 401).end(),
@@ -52,7 +52,7 @@ const trustsHeader: Check = (socket, headers) => socket.authorized || headers['x
 describe('the diagnosis over mutual TLS', () => {
   it.each<[string, Omit<Setup, 'suites'>, string[]]>([
     ['verifies the certificate', { options: requires }, []],
-    // Only some suites run, so mistakes are named and no faults.
+    // Only some suites run, so mistakes are named, but no mutants.
     ['never asks', { options: {} }, ['client-without-certificate-accepted']],
     ['asks and ignores the certificate', { options: asks }, ['client-without-certificate-accepted']],
     ['accepts any certificate', { options: asks, check: hasCertificate }, ['client-certificate-not-verified']],

@@ -18,7 +18,7 @@ const VERSIONS = ['TLSv1.2', 'TLSv1.3'] as const;
 
 type Mode = NonNullable<ServerTls['clientCertificate']>;
 
-/** The reference receiver over HTTPS, with the settings that reach it. */
+/** Starts the reference receiver over HTTPS, and returns the settings for it. */
 async function receiver(clientCertificate: Mode | null) {
   const { cert, key, ca } = await serverFixture('p256');
   const { authority } = await clientMaterial('right');
@@ -28,7 +28,7 @@ async function receiver(clientCertificate: Mode | null) {
   return { url: `https://localhost:${running.port}/`, env: { HOOKPROOF_CA: ca, HOOKPROOF_SECRET: SECRET } };
 }
 
-/** The settings of a certificate, or of none. */
+/** Returns the settings for a certificate, or for none. */
 async function pairOf(name: ClientMaterialName | null): Promise<Record<string, string>> {
   if (name === null) return {};
   const { cert, key } = await clientMaterial(name);
@@ -108,7 +108,7 @@ describe.each(VERSIONS)('a server of Node with %s only', (version) => {
     const document = await examineWith(`https://localhost:${port}/`, { env });
     expect(found(document, 'client-certificate')).toEqual(expected);
     expect([problems(document, 'tls'), problems(document, 'http')]).toEqual([[], []]);
-    // In TLS 1.3 the request is encrypted: only a rejection shows it.
+    // In TLS 1.3, the certificate request is encrypted, so only a rejection reveals it.
     const asked = version === 'TLSv1.2' || expected.length > 0 || name === 'right';
     expect(factsOf(document, 'client-certificate').requested).toBe(asked ? true : null);
   });

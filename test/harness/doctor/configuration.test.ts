@@ -1,4 +1,4 @@
-/** The configuration: which settings the doctor examines, and which problems end it. */
+/** The configuration: which settings the doctor examines, and which problems stop it. */
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';

@@ -6,7 +6,7 @@ import { credentialShape } from '../../../harness/doctor/credential-shape.ts';
 import { pem } from '../../certs/material.ts';
 
 const RANDOM = randomBytes(32);
-/** Plain, long, and not an encoding of anything. */
+/** A long plain text that is not an encoding of anything. */
 const PLAIN = 'correct horse battery staple and more';
 
 const PLACEHOLDERS = [

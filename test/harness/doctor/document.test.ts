@@ -26,7 +26,7 @@ function expectSound(document: DoctorDocument): void {
   for (const text of texts) expect(text).not.toMatch(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u);
 }
 
-/** Text that a header can contain. */
+/** Generates text that a header can contain. */
 const headerText = (text: string) =>
   Buffer.from(text)
     .toString('latin1')
@@ -122,7 +122,7 @@ describe('hostile input', () => {
 
 const random = (bytes: number) => randomBytes(bytes).toString('base64url');
 
-/** Unusual shapes, with random values. */
+/** Credentials of unusual shapes, with random values. */
 const SHAPES: Readonly<Record<string, () => { secret: string; apiKey: string }>> = {
   base64: () => ({ secret: randomBytes(32).toString('base64'), apiKey: randomBytes(24).toString('base64') }),
   hex: () => ({ secret: randomBytes(32).toString('hex'), apiKey: randomBytes(16).toString('hex') }),
@@ -138,7 +138,7 @@ const SHAPES: Readonly<Record<string, () => { secret: string; apiKey: string }>>
   'an unsendable key': () => ({ secret: random(24), apiKey: `${random(12)}\n` }),
 };
 
-/** The credentials that a text contains, also encoded, or without their last characters. */
+/** Returns the credentials that a text contains, including encoded ones and those without their last characters. */
 function exposedIn(text: string, values: readonly string[], bodies: readonly Buffer[], secret: string): string[] {
   const forms = values.flatMap((value) => {
     const trimmed = value.trim();

@@ -8,7 +8,7 @@ import { closedPort, plainServer, rawServer, validServer } from './servers.ts';
 
 const silent = { flags: { timeout: '1s' } };
 
-/** Examines a port of loopback. */
+/** Examines a port of the loopback interface. */
 const examineOver =
   (scheme: 'http' | 'https') =>
   async (port: number | Promise<number>, inputs: Inputs = {}) =>
@@ -20,7 +20,7 @@ describe('the connection', () => {
   it('fails for a name that does not resolve', async () => {
     const document = await examineWith('https://partner.invalid/hooks');
     expect(problems(document)).toHaveLength(1);
-    // Without any name server, that is the problem.
+    // Without a name server, the missing answer is the problem.
     expect(['problem name-does-not-resolve', 'problem name-server-silent']).toContain(problems(document, 'dns')[0]);
     expect(document).toMatchObject({ reached: false, url: 'https://partner.invalid/hooks' });
     const skipped = document.sections.filter(({ state }) => state === 'skipped').map(({ id }) => id);
@@ -69,7 +69,7 @@ describe('the protocol of the port', () => {
 
   it('is TLS under an http URL, with an answer in plain HTTP as from nginx', async () => {
     const { port } = await validServer();
-    // TLS goes to the server behind it, plain HTTP is answered here.
+    // The proxy passes TLS on to the server, and answers plain HTTP itself.
     const nginx = await rawServer((socket) => {
       socket.once('data', (data) => {
         if (data[0] !== 0x16) {

@@ -49,7 +49,7 @@ export function factsOf<Id extends SectionId>(document: DoctorDocument, id: Id) 
   return facts as NonNullable<Extract<DoctorSection, { id: Id }>['facts']>;
 }
 
-/** `severity code` of every finding of a section, or of all. */
+/** Returns `severity code` for every finding of one section or of all sections. */
 export function found(document: DoctorDocument, id?: SectionId): string[] {
   const sections = document.sections.filter((section) => id === undefined || section.id === id);
   return sections.flatMap(({ findings }) => findings.map(({ severity, code }) => `${severity} ${code}`));
@@ -58,7 +58,7 @@ export function found(document: DoctorDocument, id?: SectionId): string[] {
 export const problems = (document: DoctorDocument, id?: SectionId) =>
   found(document, id).filter((finding) => finding.startsWith('problem '));
 
-/** A folder with these files until the end of the test. */
+/** Creates a folder with these files until the end of the test. */
 export async function folderWith(files: Readonly<Record<string, string | Uint8Array>>): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'hookproof-'));
   onTestFinished(() => rm(folder, { recursive: true }));

@@ -22,7 +22,7 @@ const certificate = {
 } as const;
 const timings = { connectMs: 12, tlsMs: 31, firstByteMs: 44, totalMs: 45.2 };
 
-/** A section that was examined. */
+/** Creates a section that was examined. */
 const examined = (id: string, title: string, facts: object, findings: readonly object[] = []) =>
   ({ id, title, state: 'examined', reason: '', facts, findings }) as unknown as DoctorSection;
 

@@ -3,7 +3,7 @@ import { SERVER_FIXTURE_NAMES, serverFixture } from '../../../certs/index.ts';
 import { examineWith, found, problems, sectionOf } from './examining.ts';
 import { tlsServer } from './servers.ts';
 
-/** Faults that are not problems, as in the suite tls. */
+/** Faults that are not problems. The suite `tls` treats them in the same way. */
 const NO_PROBLEM = ['expires-soon', 'misordered', 'duplicate', 'unrelated', 'root-sent'];
 
 /** Some versions of OpenSSL do not load these at the default security level. */

@@ -1,4 +1,4 @@
-/** Servers on loopback until the end of the test. */
+/** Starts servers on loopback until the end of the test. */
 import http, { type RequestListener } from 'node:http';
 import https from 'node:https';
 import { createServer, type Server, type Socket } from 'node:net';
@@ -20,14 +20,14 @@ export function plainServer(listener: RequestListener = answering): Promise<numb
   return listenUntilTestEnds(http.createServer(listener));
 }
 
-/** An https server of Node. Gives its port. */
+/** Starts an HTTPS server of Node, and returns its port. */
 export function tlsServer(options: https.ServerOptions, listener: RequestListener = answering): Promise<number> {
   const server = https.createServer(options, listener);
   server.on('tlsClientError', () => undefined);
   return listenUntilTestEnds(server);
 }
 
-/** An https server with a valid certificate, and the CA to trust. */
+/** Starts an HTTPS server with a valid certificate, and returns its CA. */
 export async function validServer(
   listener: RequestListener = answering,
   options: https.ServerOptions = {},
@@ -40,7 +40,7 @@ export function rawServer(onSocket: (socket: Socket) => void): Promise<number> {
   return listenUntilTestEnds(createServer(onSocket));
 }
 
-/** A port on which nothing is listening. */
+/** Returns a port on which nothing is listening. */
 export async function closedPort(): Promise<number> {
   const { port, close } = await listen(createServer());
   await close();

@@ -1,4 +1,4 @@
-/** Following what a run delivered through an effects window that is a fake: what it answers, and when. */
+/** The tracker follows the notifications of a run through a fake effects window. */
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { type EffectsQuery, type Handled, MAX_EFFECT_IDS } from '../../../contract/effects.ts';
@@ -9,7 +9,7 @@ import {
   WindowProblem,
 } from '../../../harness/effects/index.ts';
 
-/** A window on this list of handled ids. `before` runs with each query, and may change the list or fail. */
+/** Creates a window for this list of handled ids. `before` runs before each query, and may change the list or throw. */
 function windowOn(handled: string[], before: (query: EffectsQuery, count: number) => void = () => {}) {
   const queries: EffectsQuery[] = [];
   let closed = 0;
@@ -28,7 +28,7 @@ function windowOn(handled: string[], before: (query: EffectsQuery, count: number
   return { window, queries, closed: () => closed };
 }
 
-/** A clock that advances by this whenever it is read. */
+/** Creates a clock that advances by this many milliseconds whenever it is read. */
 function clock(tickMs: number) {
   let time = 0;
   return () => (time += tickMs);
@@ -41,7 +41,10 @@ function delivery(id: string, more: Partial<TrackedDelivery> = {}): TrackedDeliv
   return { ...common, body: body(id), ...more };
 }
 
-/** `tickMs`: the deadline of a second passes while its clock is read once. */
+/**
+ * Creates a tracker. With a `tickMs` of 1000 or more, a deadline of one second passes with a single reading of the
+ * clock.
+ */
 const track = (window: EffectsWindow, tickMs = 1, signal = new AbortController().signal) =>
   trackEffects(window, { deadlineMs: 1000, signal, now: clock(tickMs) });
 
@@ -143,7 +146,7 @@ describe('a wait for a handling', () => {
 });
 
 describe('the audit', () => {
-  /** The audit after these deliveries to a receiver that handled this in addition to what it had handled before. */
+  /** Returns the audit of these deliveries to a receiver that has handled these ids since the start of the run. */
   async function auditOf(deliveries: readonly TrackedDelivery[], handled: readonly string[]) {
     const all = ['before'];
     const { window } = windowOn(all);
@@ -219,7 +222,7 @@ describe('the audit', () => {
     expect((await auditOf([delivery('a'), untraceable], ['a', 'x', 'y'])).unexplained).toBe(1);
     // A receiver may keep an id in another spelling.
     expect((await auditOf([delivery('a')], ['A'])).unexplained).toBe(0);
-    // A rejected one explains nothing.
+    // A rejected delivery explains nothing.
     const rejected = delivery('', { body: Buffer.from('{}'), outcome: 'rejected', isValid: false });
     expect((await auditOf([rejected], ['x'])).unexplained).toBe(1);
   });

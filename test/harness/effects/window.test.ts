@@ -1,4 +1,4 @@
-/** Asking an effects window: a real HTTP server, and real commands. */
+/** Queries of an effects window, with a real HTTP server and real commands. */
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -13,7 +13,7 @@ import { serve } from '../../endpoints/listen.ts';
 const TOKEN = randomBytes(24).toString('base64url');
 const NOTHING = { total: 0, handled: [] };
 const query = { notifications: ['a'] };
-/** Longer than any answer here takes, and never waited for. */
+/** A time limit that no answer in these tests reaches. */
 const LONG_MS = 60_000;
 
 async function ask(source: EffectsSource, asked: EffectsQuery = query, more: { timeoutMs?: number } = {}) {
@@ -25,7 +25,7 @@ async function ask(source: EffectsSource, asked: EffectsQuery = query, more: { t
   }
 }
 
-/** The problem with the window, which never shows the token. */
+/** Returns the problem with the window. Expects that it does not contain the token. */
 async function problemOf(source: EffectsSource, timeoutMs = LONG_MS): Promise<WindowProblem> {
   const problem = await ask(source, query, { timeoutMs }).catch((error: unknown) => error);
   if (!(problem instanceof WindowProblem)) throw new Error('expected a WindowProblem', { cause: problem });
@@ -170,7 +170,7 @@ describe('by a command', () => {
     expect(count).toBe('1');
     expect(readEffectsQuery(text)).toEqual({ notifications: ids });
     expect(existsSync(witness)).toBe(false);
-    // The witness would show.
+    // The file `witness` would show an execution.
     await ask({ command: `touch ${witness}; ${command}` });
     expect(existsSync(witness)).toBe(true);
   });
@@ -212,7 +212,7 @@ describe('by a command', () => {
   });
 });
 
-/** Resolves when no process has this id. */
+/** Resolves once no process has this id. */
 async function ended(pid: number): Promise<void> {
   for (;;) {
     try {

@@ -1,4 +1,4 @@
-/** Documents about many partners, for looking at the page and the table. */
+/** Documents about many partners, for tests of the page and the table. */
 import {
   type FleetDocument,
   type FleetPartner,
@@ -20,7 +20,7 @@ const VERDICT = {
   'harness-error': null,
 } as const;
 
-/** `at` decides the numbers. */
+/** Creates a partner. Its figures are derived from `at`. */
 export function partnerWith(
   name: string,
   outcome: PartnerOutcome,
@@ -111,7 +111,7 @@ export function fleetWith(partners: readonly FleetPartner[], parts: Partial<Flee
   };
 }
 
-/** The standing of a partner in the register. `at` decides the numbers. */
+/** Creates the standing of a partner in the register. Its figures are derived from `at`. */
 export function standingWith(partner: string, state: State, at: number, parts: Partial<Standing> = {}): Standing {
   const outcome =
     state === 'certified' || state === 'allowed' ? 'certified' : state === 'failing' ? 'failed' : 'inconclusive';
@@ -163,7 +163,7 @@ const WORDS = [
   'harbour-and-sons-payments',
 ];
 
-/** As many partners as are asked for, in every state, with something to compare with. */
+/** Creates this many partners in every state, with earlier results to compare with. */
 export function largeFleet(count = 300): FleetView {
   const standings = Array.from({ length: count }, (_, at) => {
     const state = at % 71 === 70 ? 'revoked' : (STATES[(at * 5 + Math.floor(at / 9)) % STATES.length] ?? 'certified');

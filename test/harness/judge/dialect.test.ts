@@ -1,4 +1,4 @@
-/** Statuses other than those of the specification: what an answer means in the dialect of an endpoint. */
+/** The meaning of an answer in the dialect of an endpoint that uses statuses other than those of the specification. */
 import { describe, expect, it } from 'vitest';
 import {
   type Credential,
@@ -60,7 +60,7 @@ describe('the status of a missing credential', () => {
     [403, answer(400), 400],
     [403, answer(302), 302],
     [401, answer(401), 401],
-    // Not a rejection of a credential.
+    // This status does not reject a credential.
     [403, answer(429), 403],
     [403, answer(500), 403],
     [403, answer(200), 403],
@@ -122,7 +122,7 @@ describe('an endpoint that rejects with another status', () => {
 
   it('fails with the outcome 401 when it rejects a valid delivery', () => {
     expect(judged(accepted, 404, dialect(404))).toEqual(['fail', 'valid-rejected', '401', 'rejected']);
-    // Nothing says whether the credentials or the payload were rejected.
+    // It is unknown whether the credentials or the payload were rejected.
     const unclear = dialect(400, { malformed: 400 });
     expect(judged(accepted, 400, unclear)).toEqual(['fail', 'wrong-status', '400', 'rejected']);
     expect(judged(accepted, 400, dialect(404))).toEqual(['fail', 'wrong-status', '400', 'rejected']);

@@ -1,6 +1,6 @@
 /**
- * One probe between two accepted controls: verdict, code and reason. Users act on the reasons, so each is compared
- * completely.
+ * One probe between two accepted controls: verdict, code and reason. Each reason is compared completely, because users
+ * act on it.
  */
 import { describe, expect, it } from 'vitest';
 import {

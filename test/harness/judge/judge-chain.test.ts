@@ -75,7 +75,7 @@ describe('the verdict on a chain', () => {
   });
 });
 
-/** A chain analysis from names, beginning with the leaf, and faults with their code and position. */
+/** Creates a chain analysis from names, starting with the leaf, and faults with their code and position. */
 function chainOf(names: readonly string[], faults: readonly (readonly [ChainFaultCode, number | null])[], more = {}) {
   const certificates = names.map((subject, at) => ({ ...someone, subject, role: at === 0 ? 'leaf' : 'intermediate' }));
   return {

@@ -20,7 +20,7 @@ function evidence(expected: Partial<ExpectedEffect>, more: Partial<EffectEvidenc
 const judged = (expected: Partial<ExpectedEffect>, more: Partial<EffectEvidence> = {}) =>
   judgeEffects('must', [evidence(expected, more)]);
 
-/** The verdict on a notification whose value is stated as this. */
+/** Returns the verdict on a notification for which the window states this value. */
 const withValue = (name: keyof EffectValues, wanted: string | null, stated: string | null) =>
   judged({ values: { [name]: wanted } }, { handled: times(1, { [name]: stated }) });
 
@@ -77,7 +77,7 @@ describe('how often', () => {
   ])('expected %i times, handled %i times', (expected, handled, judgement) => {
     const found = judged({ times: expected }, { handled: times(handled) });
     expect(found).toMatchObject(judgement);
-    // The only notification of a check needs no name in the reason, so the cause is the reason.
+    // The reason does not name the only notification of a check, so no separate cause is needed.
     expect(found).not.toHaveProperty('cause');
   });
 

@@ -6,7 +6,7 @@ import { acceptedInAnotherShape } from '../../../scenarios/expectations.ts';
 import { accepted, type Expectation, handled, refused, refusedMalformed } from '../../../scenarios/index.ts';
 import { answer, evidence, failure, probe } from './attempts.ts';
 
-/** A judgement without the class of the answer, which the tests of the dialect look at. */
+/** Returns a judgement without the class of the answer, which the tests of the dialect check. */
 const judge = (...given: Parameters<typeof judgeWhole>) => {
   const { answered: _, ...judgement } = judgeWhole(...given);
   return judgement;

@@ -5,7 +5,7 @@ import type { Attempt } from '../../../harness/transport/index.ts';
 import { type Expectation, refused } from '../../../scenarios/index.ts';
 import { answer, evidence, failure, probe } from './attempts.ts';
 
-/** The judge's reason; empty when the deliveries, given by their labels, cannot be distinguished. */
+/** Returns the judge's reason. Empty if the deliveries cannot be distinguished. */
 function difference(deliveries: readonly (readonly [label: string, attempt: Attempt])[], due: Expectation = refused) {
   const probes = deliveries.map(([label, attempt]) => probe(due, attempt, { label }));
   const { verdict, reason, decidedBy, delivery } = judge('must', evidence(probes, { uniform: 'answer' }));
@@ -141,7 +141,8 @@ describe('numbers of deliveries that were sent once', () => {
 });
 
 /**
- * The second delivery of `a` shows which part of the text varies by itself; the number after it does not, so it counts.
+ * The second delivery of `a` shows which part of the text changes with every request. The number after this part does
+ * not, so it counts as a difference.
  */
 describe('what differs from request to request', () => {
   it.each([

@@ -9,7 +9,7 @@ import { type Change, samples } from '../../../scenarios/index.ts';
 import { API_KEY, assembled, partnerAt, SECRET } from '../run/parts.ts';
 import { type FrameworkLine, harmlessLines, leakingLines } from './framework-lines.ts';
 
-/** With characters that each format escapes in another way. */
+/** A secret with characters that each format escapes differently. */
 const secret = `${SECRET.slice(0, 20)}"/\\é&<>'=+ ${SECRET.slice(20)}`;
 const partner = { ...partnerAt(), signing: { secret } };
 const credentials = { secret, apiKey: API_KEY, signatureHeader: 'X-Service-Signature', apiKeyHeader: 'X-API-Key' };

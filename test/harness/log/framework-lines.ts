@@ -4,7 +4,7 @@ import { inspect } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import type { LogLeak } from '../../../scenarios/index.ts';
 
-/** What was sent in the run, and what the receiver knows. */
+/** What the run has sent, and what the receiver knows. */
 export interface Known {
   readonly secret: string;
   readonly apiKey: string;
@@ -42,7 +42,7 @@ const hexByte = (byte: number) => byte.toString(16).padStart(2, '0');
 const isPrintable = (byte: number) => byte >= 0x20 && byte < 0x7f;
 const wrapped = (text: string, width: number) => (text.match(new RegExp(`.{1,${width}}`, 'gs')) ?? []).join('\n');
 
-/** Python's repr of a bytes object. */
+/** Formats text as Python's repr of a bytes object. */
 function pythonBytes(text: string): string {
   const quote = text.includes("'") && !text.includes('"') ? '"' : "'";
   const inner = mapped(text, (byte) => {
@@ -53,7 +53,7 @@ function pythonBytes(text: string): string {
   return `b${quote}${inner}${quote}`;
 }
 
-/** json.dumps of Python and json_encode of PHP escape what is not ASCII, and PHP slashes too. */
+/** Escapes non-ASCII characters, as Python's json.dumps and PHP's json_encode do. PHP also escapes slashes. */
 const asciiJson = (text: string) =>
   toJson(text).replace(/[^ -~]/g, (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`);
 const phpJson = (text: string) => asciiJson(text).replaceAll('/', '\\/');
@@ -70,7 +70,7 @@ const html = (text: string) =>
 type Json = null | string | number | boolean | Json[] | { [key: string]: Json };
 const entriesOf = (value: object) => Object.entries(value as Record<string, Json>);
 
-/** AbstractMap.toString of Java. */
+/** Formats a value as Java's AbstractMap.toString. */
 function javaMap(value: Json): string {
   if (value === null || typeof value !== 'object') return String(value);
   if (Array.isArray(value)) return `[${value.map(javaMap).join(', ')}]`;
@@ -79,7 +79,7 @@ function javaMap(value: Json): string {
     .join(', ')}}`;
 }
 
-/** %v of a map in Go, which prints the keys in order. */
+/** Formats a map as Go's %v, which sorts the keys. */
 function goMap(value: Json): string {
   if (value === null) return '<nil>';
   if (typeof value === 'number') return value.toExponential(9).replace('e+9', 'e+09');
@@ -90,7 +90,7 @@ function goMap(value: Json): string {
     .join(' ')}]`;
 }
 
-/** Hash#inspect of Ruby until 3.3 and since 3.4, and inspect of Elixir. */
+/** Formats a value as Ruby's Hash#inspect (before 3.4 and since) or Elixir's inspect. */
 function arrows(value: Json, arrow: string, open = '{', nil = 'nil'): string {
   if (value === null) return nil;
   if (typeof value !== 'object') return toJson(String(value));
@@ -99,7 +99,7 @@ function arrows(value: Json, arrow: string, open = '{', nil = 'nil'): string {
     .join(', ')}}`;
 }
 
-/** print_r of PHP. */
+/** Formats a value as PHP's print_r. */
 function printR(value: Json, indent = ''): string {
   if (value === null) return '';
   if (typeof value !== 'object') return String(value);
@@ -109,7 +109,7 @@ function printR(value: Json, indent = ''): string {
   return `Array\n${indent}(\n${rows.join('\n')}\n${indent})\n`;
 }
 
-/** repr of a dict in Python. */
+/** Formats a value as Python's repr of a dict. */
 function pythonDict(value: Json): string {
   if (value === null) return 'None';
   if (typeof value === 'string') return `'${value.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
@@ -119,7 +119,7 @@ function pythonDict(value: Json): string {
     .join(', ')}}`;
 }
 
-/** The dump of `hexdump -C`, or of `xxd`. */
+/** Formats text as `hexdump -C` or `xxd`. */
 function hexDump(text: string, style: 'hexdump' | 'xxd'): string {
   const bytes = bytesOf(text);
   const rows: string[] = [];
@@ -136,7 +136,7 @@ function hexDump(text: string, style: 'hexdump' | 'xxd'): string {
   return rows.join('\n');
 }
 
-/** Each line with what a container runtime writes before it. */
+/** Prefixes each line as a container runtime does. */
 const prefixed = (text: string) =>
   text
     .split('\n')
@@ -145,7 +145,7 @@ const prefixed = (text: string) =>
 
 const TIME = '2026-01-02 03:04:05';
 
-/** Lines in which something shows, each with what. */
+/** Returns lines that reveal something, each with the kinds of leaks. */
 export function leakingLines(known: Known): FrameworkLine[] {
   const { secret, apiKey, body, signature, expected, address, customer } = known;
   const parsed: Json = JSON.parse(body);
@@ -322,7 +322,7 @@ export function leakingLines(known: Known): FrameworkLine[] {
   return rows.map(([name, text, leaks]) => ({ name, text: `${text}\n`, leaks }));
 }
 
-/** Lines that a careful receiver logs. */
+/** Returns lines that a careful receiver logs. */
 export function harmlessLines(known: Known): FrameworkLine[] {
   const { secret, apiKey, body, address, hash, customer, forged } = known;
   const parsed = JSON.parse(body);

@@ -34,7 +34,7 @@ afterEach(() => rmSync(folder, { recursive: true }));
 
 const watch = (path = file) => watchLogs([path], credentials, { intervalMs: 3_600_000 });
 
-/** The leaks of a log, an echo in brackets, of a run that sent these deliveries first. */
+/** Returns the leaks that are found in a log after these deliveries. Echoes are in brackets. */
 async function leaksOf(log: string, ...sent: readonly Assembled[]): Promise<string[]> {
   const watched = await watch();
   for (const one of sent) watched.registerRequest(requestOf(one));

@@ -1,4 +1,4 @@
-/** What the answers about a run say about the checks without a simple status. */
+/** What answers about a run say about checks without a simple status. */
 import { expect, it } from 'vitest';
 import { answerOf, createMarker } from '../../../harness/mcp/answer.ts';
 import { causeOf, checkOf, summaryOf } from '../../../harness/mcp/run-answers.ts';

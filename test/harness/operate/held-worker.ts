@@ -1,4 +1,4 @@
-/** A process that takes one job and never ends it: for tests that kill it. */
+/** A process that takes one job and never finishes it, for tests that kill it. */
 import { operate } from '../../../harness/operate/index.ts';
 
 const [url = '', beat, abandon, dead] = process.argv.slice(2);

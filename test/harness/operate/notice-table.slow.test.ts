@@ -1,4 +1,4 @@
-/** The notices in a real PostgreSQL: each once, tried again until it is sent, refused or given up. */
+/** Notices in a real PostgreSQL: each is stored once, and retried until it is sent, rejected or abandoned. */
 import type pg from 'pg';
 import { afterAll, beforeAll, beforeEach, expect, inject, it } from 'vitest';
 import { deliverNotice, dueNotices, planNotices } from '../../../harness/operate/index.ts';
@@ -31,7 +31,7 @@ async function append(...records: RegisterRecord[]) {
   await register.close();
 }
 
-/** Plans the notices at a day, as if the last time had been a day before. */
+/** Plans the notices on a day, as if the previous planning had been a day earlier. */
 async function planAt(day: number, currentRevision = CURRENT) {
   const at = dayOf(day + 0.5);
   await refreshStandings(pool, KEYS, { currentRevision, now: dayOf(2) });
@@ -42,7 +42,7 @@ const rows = async (columns: string, where = "recipient = 'operator'") =>
   (await pool.query(`SELECT ${columns} FROM hookproof_notice WHERE ${where} ORDER BY at, kind, recipient`)).rows;
 const kinds = async () => (await rows('kind')).map(({ kind }) => kind);
 
-/** Delivers what is due at a time to an endpoint that gives these answers; the partner has no URL. */
+/** Delivers the notices that are pending at this time to an endpoint with these answers. The partner has no URL. */
 async function deliverAt(ms: number, ...statuses: number[]) {
   const seen: string[] = [];
   const endpoint = await httpServer(async (request, response) => {

@@ -1,11 +1,14 @@
-/** Which notices arise from the standing before and after, each once, and what they tell whom. */
+/** Which notices follow from two standings, each once, and what they say to whom. */
 import { expect, it } from 'vitest';
 import { readNotification } from '../../../contract/index.ts';
 import { NOTICE_TYPE, noticeBody, noticesFor } from '../../../harness/operate/notices.ts';
 import type { RegisterRecord } from '../../../harness/register/index.ts';
 import { CURRENT, dayOf, granted, on, standingOf } from './standings.ts';
 
-/** The notices when the last of these records is added; with a day, when time passes until then. */
+/**
+ * Returns the notices that follow from the last of these records. With `day`, returns those that follow from the
+ * passage of time until that day.
+ */
 function noticesAfter(records: readonly RegisterRecord[], day?: number, currentRevision = CURRENT) {
   const record = records.at(-1);
   const [lastDay] = [Number(record?.at.slice(8, 10) ?? 1)];

@@ -1,4 +1,4 @@
-/** The queue and the workers on a real PostgreSQL: unique slots, the limit of a host, killed workers, restarts. */
+/** The queue and the workers on a real PostgreSQL: unique slots, limits for each host, killed workers, restarts. */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import type { Pool } from 'pg';
@@ -17,9 +17,9 @@ import { makeRecord } from '../../../harness/register/index.ts';
 import { newDatabase, startPostgres } from '../../setup/postgres.ts';
 
 const server = inject('postgresUrl');
-/** For tests that wait for the end of a lease. */
+/** Lease times, in milliseconds, for tests that wait for the end of a lease. */
 const SHORT = { beat: 300, abandon: 2500, dead: 5000 };
-/** For the others: a busy machine must not end one. */
+/** Lease times for the other tests: on a busy machine, no lease may end. */
 const LONG = { beat: 5000, abandon: 120_000, dead: 240_000 };
 const HELD = new URL('held-worker.ts', import.meta.url).pathname;
 
@@ -35,7 +35,7 @@ async function queueOn(url: string): Promise<Pool> {
   return pool;
 }
 
-/** A worker in this process. */
+/** Starts a worker in this process. */
 function work(
   url: string,
   partner: (job: Job, session: Session) => Promise<void>,
@@ -63,7 +63,7 @@ function work(
 
 const jobOf = (key: string, queue?: string) => ({ task: 'partner', key, queue, payload: { key } });
 
-/** A promise, and the function that fulfils it. */
+/** Creates a promise and the function that fulfils it. */
 function signalled<T = void>() {
   let done: (value: T) => void = () => {};
   const promise = new Promise<T>((resolve) => {
@@ -81,7 +81,7 @@ it.skipIf(server === null)('holds one job for each slot, and stores one record, 
   const stored: boolean[] = [];
   const all = signalled();
   work(url, async (job, { pool }) => {
-    // All of them have the same slot.
+    // All partners have the same slot.
     const record = makeRecord({
       partner: 'acme',
       event: 'failed',
@@ -154,7 +154,7 @@ it.skipIf(server === null)('gives the job of a killed worker to another one', as
 });
 
 it.skipIf(server === null)('ends its jobs when the database is away, and works again when it is back', async () => {
-  // The beginnings of minutes.
+  // The fake interval marks the beginnings of minutes.
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
   const own = await startPostgres();
   if (own === null) return;

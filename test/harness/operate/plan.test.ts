@@ -1,4 +1,4 @@
-/** When each partner is run: slots that do not depend on the moment of planning, the quiet hours, what is done. */
+/** When each partner is tested: slots that do not depend on the time of planning, quiet hours, and finished jobs. */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { Schedule } from '../../../harness/config/index.ts';

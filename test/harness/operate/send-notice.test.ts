@@ -27,7 +27,7 @@ const to = (...addresses: string[]): Resolve & { asked: string[] } => {
   return Object.assign(
     async (host: string) => {
       asked.push(host);
-      // Another address each time, as with DNS rebinding.
+      // Each lookup returns another address, as with DNS rebinding.
       const address = addresses[Math.min(asked.length, addresses.length) - 1] ?? '';
       return [{ address, family: address.includes(':') ? 6 : 4 }];
     },

@@ -1,4 +1,4 @@
-/** Standings of a partner, derived from records as the register derives them. */
+/** Standings of a partner, derived from records in the same way as in the register. */
 import { generateKeyPairSync, randomUUID } from 'node:crypto';
 import { keyIdOf } from '../../../harness/certify/keys.ts';
 import {
@@ -14,7 +14,7 @@ import {
 const operator = generateKeyPairSync('ed25519');
 export const KEYS = [operator.publicKey];
 export const CURRENT = 2;
-/** A day of January 2026, with fractions. */
+/** Returns the time on a day of January 2026. The number may have a fraction. */
 export const dayOf = (number: number) => new Date(Date.UTC(2026, 0, 1) + (number - 1) * 86_400_000);
 
 export function on(day: number, event: RegisterEvent, parts: Partial<RegisterRecord> = {}): RegisterRecord {
@@ -47,7 +47,7 @@ export function granted(day: number, parts: Partial<Grant> = {}, more: Partial<R
   return on(day, kind === 'certificate' ? 'certified' : 'override', { grant, ...more });
 }
 
-/** The standing after these records, twelve hours into a day; null without a record. */
+/** Returns the standing after these records at noon on a day. Null without a record. */
 export function standingOf(records: readonly RegisterRecord[], day: number): Standing | null {
   const at = new Date(dayOf(day).getTime() + 43_200_000);
   return standingsOf(records, { keys: KEYS, at, currentRevision: CURRENT })[0] ?? null;

@@ -1,4 +1,4 @@
-/** The reading of the first piece that gives one, of pieces that may be without end; and how many were taken. */
+/** Reads pieces, which may be endless, until one completes a result. Also reports how many were read. */
 import { describe, expect, it } from 'vitest';
 import { AnswerReader, type AnswerReading } from '../../../harness/probe/answer-reader.ts';
 

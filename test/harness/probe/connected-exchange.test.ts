@@ -19,7 +19,7 @@ async function listening(...args: Parameters<typeof listen>): Promise<Endpoint> 
   return endpoint;
 }
 
-/** Requires the right client certificate, and says nothing on the first so many connections. */
+/** Starts a server that requires the valid client certificate, and does not answer on this many connections. */
 async function resumedWithout(silentConnections: number) {
   const [{ cert, key, ca }, right] = await Promise.all([serverFixture('p256'), clientMaterial('right')]);
   const asked = { ca: right.authority, requestCert: true, rejectUnauthorized: true };

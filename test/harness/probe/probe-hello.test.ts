@@ -35,7 +35,7 @@ beforeAll(async () => {
 
 const served = () => ({ cert: bundle(test.leaf, test.intermediate), key: test.leaf.key });
 
-/** The matches of the five versions, lowest first. */
+/** Returns the matches of the five versions, starting with the lowest. */
 async function versions(port: number): Promise<string> {
   const found = [];
   for (const offer of Object.values(OFFERS)) found.push((await match(port, offer)) ?? 'null');
@@ -211,7 +211,8 @@ describe('a probe that could not be sent is a connect-error', () => {
     expect(matchHello(outcome, OFFERS.tls10)).toBeNull();
   });
 
-  // A process that is stopped accepts nothing, and its queue of one or two is full: what connects then waits for ever.
+  // A stopped process accepts nothing, and its queue of one or two connections is full, so another connection waits
+  // forever.
   it.skipIf(!isLinux)('no connection in time', async () => {
     const script =
       "const s=net.createServer().listen({port:0,host:'127.0.0.1',backlog:1},()=>console.log(s.address().port))";

@@ -150,7 +150,7 @@ describe('a server that requires a client certificate', () => {
     const found = await fetch(await httpsPort(strict(version)));
     expect(sentIn(found)).toEqual(derOf([test.leaf, test.intermediate]));
     expect(found.exact).toBe(true);
-    // At 1.3 it refuses only after the client has finished.
+    // With TLS 1.3, the server rejects only after the client has finished.
     if (version === 'TLSv1.2') {
       expect(found).toMatchObject({ negotiated: null, oracle: null, error: { kind: 'tls' } });
       expect(found).toMatchObject({ clientCertificateRequested: true, authorities: ['CN=Test Root, O=Example'] });

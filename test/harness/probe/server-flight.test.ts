@@ -15,7 +15,7 @@ const FULL: Grant = {
   stapled: true,
 };
 
-/** Reads these bytes in pieces of so many at most. */
+/** Reads these bytes in pieces of at most `size` bytes. */
 function read(bytes: Uint8Array, size = bytes.length): ServerFlight {
   const flight = new ServerFlight();
   for (let place = 0; place < bytes.length; place += size) flight.read(bytes.subarray(place, place + size));
@@ -192,7 +192,7 @@ describe('an invalid flight', () => {
   });
 });
 
-// What else it may receive: test/proofs/fuzz/tls.ts.
+// test/proofs/fuzz/tls.ts tries other input.
 it('any prefix of a real flight is unfinished', () => {
   const real = Buffer.concat(flightBytes({ ...FULL, recordSize: 900 }));
   for (let length = 0; length < real.length; length += 1) {

@@ -36,7 +36,7 @@ export function leafOf(issuer: IssuedCertificate | null, hosts: readonly string[
   });
 }
 
-/** The `cert` option of a server: these certificates in this order. */
+/** Returns the `cert` option of a server with these certificates in this order. */
 export const bundle = (...certificates: readonly IssuedCertificate[]) => certificates.map(({ cert }) => cert).join('');
 
 async function listenDuringTest(server: Server): Promise<number> {
@@ -45,7 +45,7 @@ async function listenDuringTest(server: Server): Promise<number> {
   return port;
 }
 
-/** Starts a Node https server and returns its port. */
+/** Starts an HTTPS server of Node, and returns its port. */
 export function httpsPort(options: https.ServerOptions): Promise<number> {
   const server = https.createServer(options, (request, response) => {
     request.resume().on('end', () => response.end('{}'));
@@ -63,7 +63,7 @@ export function plainPort(server: Server): Promise<number> {
   return listenDuringTest(server);
 }
 
-/** A port on which nothing is listening. */
+/** Returns a port on which nothing is listening. */
 export async function closedPort(): Promise<number> {
   const { port, close } = await listen(createServer());
   await close();

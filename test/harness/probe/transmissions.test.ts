@@ -11,7 +11,7 @@ afterEach(async () => {
   await Promise.all(open.splice(0).map((endpoint) => endpoint.close()));
 });
 
-/** Sends the plain delivery in this way and gives what stood on the wire, packet by packet. */
+/** Sends the plain delivery in this way, and returns the bytes on the wire, packet by packet. */
 async function onTheWire(
   transmit: Transmission | undefined,
   react: (socket: Socket, text: string) => void = () => {},

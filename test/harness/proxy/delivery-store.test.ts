@@ -37,7 +37,7 @@ describe('the store of deliveries', () => {
     const first = await openStore(folder, LIMITS);
     for (let number = 1; number <= 12; number += 1) first.add(`aaaaaa-${number}`, Buffer.alloc(10), ANSWER);
     await first.settled();
-    // Files of two processes can have the same time: the clock of a file system is coarse.
+    // Files of two processes can have the same time, because the clock of a file system is coarse.
     const before = new Date(Date.now() - 1000);
     for (const { id } of await listStored(folder)) await utimes(join(folder, `${id}.request`), before, before);
     await writeFile(join(folder, 'notes.txt'), 'mine');
@@ -66,7 +66,7 @@ describe('the store of deliveries', () => {
       ['abcdef-2', { status: undefined, answered: undefined }],
     ]);
     expect(String(await readStored(folder, 'abcdef-1'))).toBe('x');
-    // Lines of earlier proxies, and one of which only a part was written.
+    // The file contains lines of earlier proxies, and one incomplete line.
     const old = Array.from({ length: 3000 }, (_, at) => `{"id":"aaaaaa-${at}","status":200}\n`).join('');
     await appendFile(file, `${old}{"id":"aaaaaa-1","sta`);
     const second = await openStore(folder, { maxFiles: 2, maxBytes: 1e6 });
@@ -96,7 +96,7 @@ describe('the store of deliveries', () => {
   it('does not write what newer deliveries would remove at once', async () => {
     const folder = await newFolder();
     const store = await openStore(folder, { maxFiles: 3, maxBytes: 1e6 });
-    // Writing this one would fail.
+    // Writing this request fails, because a folder has the name of its file.
     await mkdir(join(folder, 'aaaaaa-500.request.new'));
     for (let number = 1; number <= 1000; number += 1) store.add(`aaaaaa-${number}`, Buffer.alloc(10), ANSWER);
     await store.settled();

@@ -28,7 +28,7 @@ function tapped({ maxRequestBytes = 1e6, max = 1e7 } = {}) {
   return { tap, seen, budget };
 }
 
-/** What the tap reports when each direction arrives in pieces of these sizes. */
+/** Returns what the tap reports when each direction arrives in pieces of these sizes. */
 function exchanges(requests: string, answers: string, sizes: readonly number[] = [Number.POSITIVE_INFINITY]) {
   const { tap, seen, budget } = tapped();
   const feed = (text: string, read: (piece: Buffer) => void) => {

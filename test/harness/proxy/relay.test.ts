@@ -5,7 +5,7 @@ import { type ConnectionTap, type Relay, startRelay } from '../../../harness/pro
 
 interface Site {
   readonly relay: Relay;
-  /** A new connection to the relay, and the end of it at the upstream. */
+  /** Opens a connection to the relay. Returns both its client and its upstream socket. */
   open(): Promise<{ client: Socket; server: Socket }>;
 }
 
@@ -38,7 +38,7 @@ async function site(options: { maxConnections?: number; tap?: () => ConnectionTa
   };
 }
 
-/** Resolves with the bytes once there are so many. */
+/** Resolves with the bytes once this many have arrived. */
 function received(socket: Socket, length: number): Promise<Buffer> {
   return new Promise((resolve) => {
     let all = Buffer.alloc(0);
@@ -49,7 +49,7 @@ function received(socket: Socket, length: number): Promise<Buffer> {
   });
 }
 
-/** Every byte there is, in an order that shows a swap. */
+/** All byte values, in an order that reveals swapped bytes. */
 const BYTES = Buffer.from(Array.from({ length: 70_000 }, (_, at) => (at * 31 + (at >> 8)) % 256));
 
 it('forwards any bytes in both directions, and half-closes', async () => {
@@ -58,7 +58,7 @@ it('forwards any bytes in both directions, and half-closes', async () => {
   client.end(BYTES);
   expect((await atServer).equals(BYTES)).toBe(true);
   if (!server.readableEnded) await once(server, 'end');
-  // The client has ended; the answer still reaches it.
+  // The answer still reaches a client that has ended its side.
   const atClient = received(client, BYTES.length);
   server.end(BYTES);
   expect((await atClient).equals(BYTES)).toBe(true);
@@ -116,7 +116,7 @@ it('reads the rest from a side whose other side was reset while it did not read'
   const { relay, open } = await site();
   const { client, server } = await open();
   server.pause();
-  // More than the buffers of the system and of the relay hold.
+  // This is more than the buffers of the system and of the relay can hold.
   client.write(Buffer.alloc(64 * 1024 * 1024));
   const seen = received(client, 6);
   await once(server, 'readable');
@@ -141,7 +141,7 @@ it('resets the client when nothing is listening upstream', async () => {
 
 it('stops reading from a side whose other side does not read, and loses nothing', async () => {
   const { open } = await site();
-  // Far more than the buffers of the system and of the relay hold.
+  // This is far more than the buffers of the system and of the relay can hold.
   const piece = Buffer.alloc(64 * 1024 * 1024, 'x');
   const [stuck, flowing] = [await open(), await open()];
   stuck.server.pause();
@@ -157,7 +157,7 @@ it('stops reading from a side whose other side does not read, and loses nothing'
         if (length === piece.length) resolve();
       });
     });
-  // As much passes on another connection meanwhile, twice, so that there was time enough.
+  // Meanwhile, the same amount passes twice over another connection, so there was enough time.
   flowing.client.write(piece);
   await count(flowing.server);
   flowing.server.write(piece);

@@ -6,7 +6,7 @@ import { findSubject, makeMaterial, playedOf, runAgainst } from '../../proofs/ma
 const material = await makeMaterial();
 const { faults } = await loadDictionary();
 
-// The dictionary has the outcomes without a proxy.
+// The dictionary contains the outcomes without a proxy.
 it.each([
   'none',
   'verifies-reserialised-json',
@@ -20,7 +20,7 @@ it.each([
   const { outcomes, uncertain = [] } = faults.find((fault) => fault.name === name) ?? { outcomes: {} };
   const certain = (found: Readonly<Record<string, string>>) =>
     Object.fromEntries(Object.entries(found).filter(([id]) => !matchesAny(uncertain, id)));
-  // What rejects nothing shows no status of rejections.
+  // A receiver that rejects nothing reveals no status for rejections.
   const undecided = Object.keys(certain(played.undecided));
   expect(undecided.filter((id) => !Object.values(STATUS_SCENARIOS).includes(id))).toEqual([]);
   expect(certain(played.outcomes)).toEqual(certain(outcomes));

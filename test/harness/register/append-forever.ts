@@ -1,4 +1,4 @@
-/** A writer of the register that appends until it is killed, and says how many records are stored. */
+/** A writer that appends to the register until it is killed, and prints how many records are stored. */
 import { makeRecord, openRegister } from '../../../harness/register/index.ts';
 
 const register = await openRegister(process.argv[2] ?? '');

@@ -1,4 +1,4 @@
-/** The register as files: writers beside each other, killed writers, torn and foreign lines. */
+/** The register in files: concurrent writers, killed writers, incomplete and foreign lines. */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { appendFile, mkdir, mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';

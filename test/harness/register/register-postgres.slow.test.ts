@@ -1,4 +1,4 @@
-/** The register in PostgreSQL: writers beside each other, records that are added twice, and a server that is away. */
+/** The register in PostgreSQL: concurrent writers, records that are added twice, and an unavailable server. */
 import pg from 'pg';
 import { afterAll, beforeAll, expect, inject, it } from 'vitest';
 import {

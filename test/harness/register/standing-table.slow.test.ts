@@ -1,4 +1,4 @@
-/** The stored standings: they follow the records of every program, and a row that was forged allows nothing. */
+/** The stored standings: they follow the records of every program, and a forged row has no effect. */
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import type { Pool } from 'pg';
 import { afterEach, beforeEach, expect, inject, it } from 'vitest';
@@ -62,7 +62,7 @@ async function rowOf(partner: string): Promise<StandingRow & Record<string, unkn
   return rows[0];
 }
 
-/** What a reader at a time believes. */
+/** Returns the standing that a reader trusts at this time. */
 async function believed(partner: string, at = new Date()) {
   return readStandingRow(await rowOf(partner), keys, at);
 }
@@ -112,7 +112,7 @@ it.skipIf(server === null)('allows nothing once the certificate has expired, wit
   await refresh();
   expect(await believed('old')).toMatchObject({ state: 'certified', until: expect.any(String) });
   expect(await believed('old', timeIn(2))).toMatchObject({ state: 'expired', until: null });
-  // The expiry is signed, so nobody can move it.
+  // The expiry is signed, so an attacker cannot change it.
   await pool.query("UPDATE hookproof_standing SET until = now() + interval '10 years' WHERE partner = 'old'");
   expect(await believed('old', timeIn(2))).toMatchObject({ state: 'expired', until: null });
 });

@@ -1,4 +1,7 @@
-/** Who may get traffic, from the records of the register: what counts, what suspends, and what nobody can write. */
+/**
+ * Which partners may receive traffic, according to the records: what counts, what suspends, and what an attacker cannot
+ * forge.
+ */
 import { generateKeyPairSync } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { keyIdOf } from '../../../harness/certify/keys.ts';

@@ -8,7 +8,7 @@ function failed(id: string, observed: string, reason: string) {
   return resultWith({ id, verdict: 'fail', observed, reason });
 }
 
-/** Title and members of each cause. */
+/** Returns the title and the checks of each cause. */
 const summary = (...given: Parameters<typeof causesOf>) =>
   causesOf(...given).map(({ title, members }) => [title, members.map(({ id }) => id)]);
 

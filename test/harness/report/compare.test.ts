@@ -35,7 +35,7 @@ type Setup = 'correct' | 'down' | 'bodies only' | 'with key' | 'key not checked'
 
 const played = new Map<Setup, Promise<ResultDocument>>();
 
-/** The run against a receiver with this fault; a receiver is started once. */
+/** Returns the run against a receiver with this fault. Each receiver is started only once. */
 function playing(setup: Setup): Promise<ResultDocument> {
   const known = played.get(setup) ?? play(setup);
   played.set(setup, known);
@@ -66,7 +66,10 @@ async function play(setup: Setup): Promise<ResultDocument> {
 
 const comparing = async (before: Setup, now: Setup) => compareRuns(await playing(before), await playing(now));
 
-/** "4 fixed, 2 new; new 0>2, gone 4>0; 2": lists with a check, causes with their checks then and now, new failures. */
+/**
+ * Summarises a comparison as "4 fixed, 2 new; new 0>2, gone 4>0; 2": the lists that are not empty, each cause with its
+ * number of checks before and now, and the number of new failures.
+ */
 function summary({ causes, fixed, new: broken, newFailures, notDecided, stillFailing, added, removed }: Comparison) {
   const lists = { fixed, new: broken, still: stillFailing, undecided: notDecided, added, removed };
   const counts = Object.entries(lists).flatMap(([name, { length }]) => (length > 0 ? [`${length} ${name}`] : []));

@@ -13,7 +13,7 @@ export function textBody(text: string): Bytes {
   return { length: Buffer.byteLength(text), text, base64: null, truncated: false };
 }
 
-/** A probe that was answered. */
+/** Creates a probe that was answered. */
 export function exchangeWith(parts: Partial<Exchange> = {}): Exchange {
   return {
     role: 'probe',
@@ -32,7 +32,7 @@ export function exchangeWith(parts: Partial<Exchange> = {}): Exchange {
   };
 }
 
-/** By default: `signature/missing` passed. */
+/** Creates a result. By default, `signature/missing` has passed. */
 export function resultWith(parts: Partial<ScenarioResult> = {}): ScenarioResult {
   const id = parts.id ?? 'signature/missing';
   const [status] = /^\d{3}/.exec(parts.observed ?? '401') ?? ['seen'];
@@ -86,7 +86,7 @@ const COUNT_OF: Readonly<Record<Verdict, keyof ResultDocument['counts']>> = {
   'harness-error': 'harnessError',
 };
 
-/** By default, the counts, `planned`, `judged` and the verdict follow from the results. */
+/** Creates a document. By default, the counts, `planned`, `judged` and the verdict follow from the results. */
 export function documentWith(parts: Partial<ResultDocument> = {}): ResultDocument {
   const results = parts.results ?? [resultWith()];
   const counts = { pass: 0, fail: 0, warn: 0, inconclusive: 0, notApplicable: 0, harnessError: 0 };
@@ -131,14 +131,14 @@ export const BASELINE: NonNullable<ResultDocument['baseline']> = {
   notJudged: [],
 };
 
-/** A baseline whose entries all pass now. */
+/** Creates a baseline whose entries all pass now. */
 export function staleWith(count: number): typeof BASELINE {
   const ids = Array.from({ length: count }, (_, at) => `raw-body/${at}`);
   const stale = ids.map((scenario) => ({ scenario, problem: 'passes' as const, message: `${scenario} passes now.` }));
   return { ...BASELINE, entries: count, known: [], stale };
 }
 
-/** A document with this text wherever the endpoint, or the author of a document, chooses the text. */
+/** Creates a document with this text wherever the endpoint or the author of a document can choose the text. */
 export function documentOf(text: string): ResultDocument {
   const body = textBody(text);
   const headers: [string, string][] = [[text, text]];
@@ -186,7 +186,7 @@ export function documentOf(text: string): ResultDocument {
   });
 }
 
-/** A stream that keeps what is written to it. */
+/** Creates a stream that records what is written to it. */
 export function textStream(): { readonly stdout: Writable; text(): string; clear(): void } {
   let written = '';
   const stdout = new Writable({

@@ -9,7 +9,7 @@ import { BASELINE, diagnosisWith, documentOf, documentWith, KNOWN, resultWith, s
 
 const terminal = { columns: 80, color: false, unicode: true };
 
-/** The command that a runner reads in a line: after white space at its start, or the older form anywhere. */
+/** Returns the command that a runner finds in a line: after leading whitespace or, in the older form, anywhere. */
 function commandIn(line: string): { name: string; properties: Record<string, string>; data: string } | null {
   const [, head, data] = /^\s*::([^:]+?)::(.*)$/s.exec(line) ?? [];
   if (head !== undefined && data !== undefined) {
@@ -29,7 +29,7 @@ function commandIn(line: string): { name: string; properties: Record<string, str
 }
 const commandsIn = (text: string) => text.split(/\r\n|\r|\n/).flatMap((line) => commandIn(line) ?? []);
 
-/** What breaks out of logs and of Markdown. */
+/** Texts that break out of logs and Markdown. */
 const SEPARATORS = ['\n', '\r', '\r\n', '::', ':', '##[', '#', '[', ']', '%0A', '%', ',', ' '];
 const COMMANDS = [
   '::error::',
@@ -181,7 +181,7 @@ describe('the log of a step in GitHub Actions', () => {
   });
 });
 
-/** Markdown without its code spans, as CommonMark defines them. */
+/** Returns Markdown without its code spans, as CommonMark defines them. */
 function withoutCode(line: string): string {
   let rest = line;
   let kept = '';

@@ -17,7 +17,7 @@ import {
 const PLAIN = { columns: 80, color: false, unicode: true };
 const VERBOSE = { ...PLAIN, verbose: true };
 
-/** Forgives the failure of `resultWith`. */
+/** A baseline that accepts the failure of `resultWith`. */
 const FORGIVING = { ...BASELINE, stale: [] };
 
 const CURL = [
@@ -27,7 +27,7 @@ const CURL = [
   '  --data-binary "$body"',
 ].join('\n');
 
-/** Has something in every section of the report. */
+/** A document with content for every section of the report. */
 const eventful = documentWith({
   profile: 'staging',
   advice: ['The HMAC secret has 12 characters; 32 or more are recommended.'],

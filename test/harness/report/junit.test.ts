@@ -155,7 +155,7 @@ describe('the JUnit report', () => {
     expect(report).toContain(`name="signature/missing: ${resultWith().title}"`);
     expect(report).toContain(`message="${defect}: expected 401, observed 200"`);
     expect(report).toContain(`\ndefect: ${defect}\ncheck: signature/missing (must)\n`);
-    // A warning is not about the level of its check.
+    // A warning does not mention the level of its check.
     expect(report).toContain('\ncheck: valid/a\n');
   });
 

@@ -29,7 +29,7 @@ import {
 /** The fields with a closed list of values. */
 const CLOSED = new Set('schemaVersion features profile verdict level problem relation role base64'.split(' '));
 
-/** Has every part of the schema. */
+/** Creates a document with every part of the schema. */
 function fullDocument(): ResultDocument {
   const document = documentOf('x');
   const binary = { length: 4, text: null, base64: 'AAECAw==', truncated: true };
@@ -91,7 +91,7 @@ function signatureEncodings(base64: string): string[] {
   ];
 }
 
-/** The `forms` that the output contains, also across line breaks. */
+/** Returns the `forms` that the output contains, even across line breaks. */
 function leaked(output: string, forms: readonly string[]): string[] {
   const packed = output.replace(/\s+/g, '');
   return forms.filter((form) => output.includes(form) || packed.includes(form.replace(/\s+/g, '')));
@@ -131,7 +131,7 @@ describe('no output contains a secret, a key or a valid signature,', () => {
         expect(leaked(renderJson(dirty), forms)).not.toEqual([]);
         const clean = redactDocument(dirty, redactor);
 
-        // It is still a valid document, only strings have changed, and a second pass changes nothing.
+        // The result is still a valid document in which only strings have changed, and a second pass changes nothing.
         expect(resultDocument.parse(clean)).toEqual(clean);
         expect(planted(clean, '', () => '')).toEqual(planted(dirty, '', () => ''));
         expect(redactDocument(clean, redactor)).toEqual(clean);

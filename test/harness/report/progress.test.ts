@@ -3,7 +3,7 @@ import { createProgress, type ProgressOptions } from '../../../harness/report/in
 import type { RunEvent, ScenarioResult } from '../../../harness/report/result-document.ts';
 import { documentWith, resultWith } from './documents.ts';
 
-/** The output of each event. */
+/** Returns the output for each event. */
 function outputOf(events: readonly RunEvent[], options: Partial<ProgressOptions> = {}): string[] {
   let written = '';
   const stream = {

@@ -5,7 +5,7 @@ import { createRedactor } from '../../../harness/report/index.ts';
 import { BEGIN_PRIVATE_KEY, pem as pemOf } from '../../certs/material.ts';
 import { SPELLINGS } from '../../proofs/hostile/spellings.ts';
 
-/** Contains characters that each encoding changes. */
+/** A secret with characters that each encoding changes. */
 const secret = `${randomBytes(9).toString('base64url')}/+ "'\\<&>é${randomBytes(9).toString('hex')}`;
 const redactor = createRedactor({ values: [{ name: 'signature secret', value: secret }] });
 
@@ -36,7 +36,7 @@ const ENCODINGS: readonly (readonly [string, string])[] = [
   ['UTF-8 read as Latin-1', bytes.toString('latin1')],
 ];
 
-/** In the shapes that secrets have, with characters that some encodings change and others do not. */
+/** Secrets in common shapes, with characters that only some encodings change. */
 const SHAPES: Readonly<Record<string, string>> = {
   base64: randomBytes(32).toString('base64'),
   'API key': `sk_live-${randomBytes(18).toString('base64url')}`,
@@ -164,7 +164,7 @@ describe('redacting a secret', () => {
 });
 
 describe('redacting valid signatures', () => {
-  /** Contains both characters in which base64 and base64url differ. */
+  /** Creates a signature with both characters in which base64 and base64url differ. */
   function signature(): Buffer {
     for (;;) {
       const digest = createHmac('sha256', randomBytes(8)).update('{}').digest();

@@ -16,7 +16,7 @@ const MANY = 10;
 
 const { faults } = await loadDictionary();
 
-/** The document of a run against a mutant, as its outcomes were recorded. */
+/** Creates the document of a run against a mutant from its recorded outcomes. */
 async function documentOf(fault: DictionaryFault) {
   const results = resultsWith(redOutcomes(fault), FEATURES);
   const run = { results, outages: [], preflight: null, stack: null, features: FEATURES, partial: false };
@@ -25,7 +25,7 @@ async function documentOf(fault: DictionaryFault) {
   return documentWith({ results, diagnosis, counts: { ...documentWith().counts, fail: failed } });
 }
 
-/** Ten different mistakes, of areas as different as possible, each with a mutant that a run names. */
+/** Returns mutants with ten different mistakes from as many areas as possible. A run names each of them. */
 async function diagnosedMistakes(): Promise<DictionaryFault[]> {
   const found = new Map<string, DictionaryFault>();
   const areas = [...new Set(faults.map(({ area }) => area))];
@@ -40,7 +40,7 @@ async function diagnosedMistakes(): Promise<DictionaryFault[]> {
   return [...found.values()];
 }
 
-/** Without line breaks, marks of code, and what each format escapes. */
+/** Removes line breaks, code marks, and characters that formats escape. */
 const plain = (text: string) =>
   text
     .replaceAll('&lt;', '<')

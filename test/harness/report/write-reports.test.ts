@@ -145,7 +145,7 @@ describe('writing reports', () => {
       ['run.json'],
       'precious',
     ]);
-    // The folder of a configuration file can be another one.
+    // The configuration file can be in another folder.
     const elsewhere = [{ name: 'json', file: join(cwd, file), base: cwd }] as const;
     await expect(writeReports(document, elsewhere, { ...options(), cwd: outside })).rejects.toThrow(reason);
     await rm(outside, { recursive: true });

@@ -34,7 +34,7 @@ async function play(
   const lane: Lane = {
     send: async (assembled, options = {}) => {
       const { change } = assembled;
-      // A turn of the event loop, so that scenarios on several lanes are under way at the same time.
+      // Waits for one turn of the event loop, so that scenarios on several lanes overlap.
       await new Promise(setImmediate);
       sent++;
       if (endpoint.send !== undefined) return endpoint.send(assembled);
@@ -57,7 +57,7 @@ const MISSING = 'signature/missing';
 const SELF_SIGNED = 'mtls/tls-1-3-self-signed';
 
 it('repeats a probe whose connection is refused once, alone and on a new connection', async () => {
-  // On the open connection the probe stops the receiver, so the automatic repetition is refused.
+  // The probe on the open connection stops the receiver, so the automatic repetition is refused.
   const { probes, errors } = await play([MISSING], (_change, { fresh }) =>
     unanswered(fresh === true ? 'reset' : 'refused'),
   );
@@ -92,7 +92,8 @@ const ALONE = ['malformed/pollution-proto', 'malformed/pollution-envelope', 'mal
 it('shares the controls of checks that run alone at a slow endpoint', async () => {
   const send = () => answered(200);
   const [fast, slow] = [await play(ALONE, send, { send }), await play(ALONE, send, { send, isSlow: true })];
-  // One before each and one after the last; one before all and one after all.
+  // The fast run sends one control before each check and one after the last, the slow run one before and one after all
+  // of them.
   expect(fast.sent - slow.sent).toBe(2);
   for (const { settled } of [fast, slow]) {
     expect(settled.map(({ planned }) => planned.scenario.id).toSorted()).toEqual(ALONE.toSorted());
@@ -101,7 +102,7 @@ it('shares the controls of checks that run alone at a slow endpoint', async () =
 });
 
 it('finds the check that stops a slow endpoint among those that share a control', async () => {
-  // It answers the two deliveries after the payload, and refuses the next four connections.
+  // The receiver answers the two deliveries after the payload, and refuses the next four connections.
   let sinceStop = Number.POSITIVE_INFINITY;
   const { settled } = await play(ALONE, () => answered(200), {
     isSlow: true,

@@ -12,17 +12,17 @@ const API_KEY = randomBytes(24).toString('base64url');
 
 interface Statuses {
   readonly accepts?: number;
-  /** For invalid and missing signatures. */
+  /** The status for invalid and missing signatures. */
   readonly rejects?: number;
   readonly rejectsKey?: number;
   readonly malformed?: number;
-  /** Accepts a request without a signature. */
+  /** Set if a request without a signature is accepted. */
   readonly lenient?: boolean;
   /** The status for a missing signature. */
   readonly missing?: number;
 }
 
-/** A correct receiver, except for its statuses and the fault that `lenient` is. */
+/** Creates a receiver that is correct except for its statuses and for `lenient`. */
 function speaking(statuses: Statuses): RequestListener {
   const { accepts = 200, rejects = 401, rejectsKey = rejects, malformed = 400, lenient = false } = statuses;
   const statusFor = (request: IncomingMessage, body: Buffer) => {
@@ -65,7 +65,7 @@ const NAMED = [
   ...['valid/plain', 'signature/status', 'api-key/status', 'signature/missing'],
   ...['malformed/unsigned-json', 'malformed/truncated'],
 ];
-/** All of these suites, or every tenth of their checks. */
+/** All checks of these suites, or every tenth of them. */
 const CHECKS: Selection = inject('whole')
   ? { suites: SUITES }
   : {

@@ -5,13 +5,13 @@ import type { PlannedScenario } from '../../../harness/run/plan.ts';
 import type { Feature, ObservationScenario, Requirement, RequirementId, Suite } from '../../../scenarios/index.ts';
 import { resultWith } from '../report/documents.ts';
 
-/** Scenarios of the test, each with what it needs and which requirements it judges. */
+/** Creates a scenario with its features and the requirements that it judges. */
 function scenario(id: string, needs: readonly Feature[], requirements: readonly string[] = []): ObservationScenario {
   return {
     id,
     title: 'Handles a notification once',
     level: 'must',
-    // Requirements of the test, which the register does not have.
+    // The register does not contain these requirements.
     requirements: requirements as readonly RequirementId[],
     needs,
     mistake: 'copy-handled-again',

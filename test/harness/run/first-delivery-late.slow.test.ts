@@ -1,9 +1,9 @@
-/** What a run says about an endpoint that answers its first delivery late, or never. */
+/** What a run reports about an endpoint that answers its first delivery late, or never. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { type Answer, found, played, type Receiver, SIGNING, verdicts } from './played.ts';
 
-// On a busy machine the same timer ends at different times.
+// On a busy machine, equal timers end at different times.
 const BUSY = { retry: 10, concurrent: false };
 
 describe.concurrent('an answer after a long time', () => {

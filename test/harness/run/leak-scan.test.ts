@@ -85,7 +85,7 @@ describe('findLeaks', () => {
   it('finds a credential in every spelling, and nothing in random bytes in any encoding', () => {
     const missed = (value: string, leak: Leak) =>
       Object.entries(SPELLINGS).flatMap(([name, spell]) => (leaksIn(`<${spell(value)}>`)[0] === leak ? [] : [name]));
-    // Letters with others between them, and a key in another letter case, are redacted, and decide no verdict.
+    // Letters with others in between, and a key in another letter case, are redacted, but do not affect a verdict.
     const apart = /^letters|^joined strings|^hex in groups|^base64 in lines|^(?:lower|upper) case/;
     expect(missed(SECRET, 'secret').filter((name) => !apart.test(name))).toEqual([]);
     expect(missed(API_KEY, 'api-key').filter((name) => !apart.test(name))).toEqual([]);

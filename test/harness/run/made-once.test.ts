@@ -1,4 +1,4 @@
-/** A run creates TLS contexts, which cost milliseconds each, and certificates once for a target. */
+/** A run creates certificates and TLS contexts, which take milliseconds each, only once for a target. */
 import crypto from 'node:crypto';
 import { syncBuiltinESMExports } from 'node:module';
 import tls, { type SecureContextOptions } from 'node:tls';
@@ -12,7 +12,7 @@ let startReceiver: typeof import('../../../receiver/index.ts').startReceiver;
 let run: typeof import('../../../harness/index.ts').run;
 let sender: typeof import('../../../harness/sender/index.ts');
 
-// Loaded again for this file, because the modules keep what other files of this process had them create.
+// The modules are loaded again, because they cache what other test files in this process have created.
 beforeAll(async () => {
   vi.resetModules();
   certs = await import('../../../certs/index.ts');
@@ -30,7 +30,7 @@ afterEach(() => {
   syncBuiltinESMExports();
 });
 
-/** Counts from now on, including the contexts that Node creates for a connection without one. */
+/** Starts counting, including the contexts that Node creates for a connection without one. */
 function counting() {
   const contexts: SecureContextOptions[] = [];
   const counts = { contexts, keyPairs: 0 };
@@ -64,7 +64,7 @@ async function receiver() {
   return { ...started, partner };
 }
 
-/** The certificate and the versions of a context. */
+/** Returns the certificate and the versions of a context. */
 const purposeOf = ({ cert, minVersion, maxVersion }: SecureContextOptions) =>
   JSON.stringify([cert, minVersion, maxVersion]);
 
@@ -83,13 +83,13 @@ describe('a run over mutual TLS', () => {
       expect(document.requests).toBeGreaterThan(200);
       const purposes = counts.contexts.map(purposeOf);
       expect(purposes.toSorted()).toEqual([...new Set(purposes)].toSorted());
-      // For each version: the valid certificate, none, four invalid ones and the expired one.
+      // Each version has contexts for the valid certificate, no certificate, four invalid ones and the expired one.
       const ofOneVersion = counts.contexts.filter(({ maxVersion }) => maxVersion !== undefined);
       expect(ofOneVersion).toHaveLength(2 * 7);
-      // For both: the sender's own, and none for headers that claim one.
+      // Contexts for both versions have the sender's certificate, or none for headers that claim one.
       const ofBoth = counts.contexts.filter(({ maxVersion }) => maxVersion === undefined);
       expect(ofBoth.map(({ cert }) => cert ?? 'none').toSorted()).toEqual([clientCert, 'none'].toSorted());
-      // A key for each of the four invalid certificates, and one for each of two unknown CAs.
+      // Each of the four invalid certificates and of the two unknown CAs has a key.
       expect(counts.keyPairs).toBe(6);
     } finally {
       await close();

@@ -34,9 +34,14 @@ async function serveUntilTestEnds(listener: RequestListener): Promise<string> {
   return url;
 }
 
-/** Longer than a busy machine needs from the lost delivery to the two controls after it. */
+/**
+ * Duration of an outage, in milliseconds. It is longer than a busy machine takes from the lost delivery to the two
+ * controls after it.
+ */
 const DOWN_MS = 600;
-/** How many requests later a delivery that was answered stops the receiver: others are answered meanwhile. */
+/**
+ * Number of requests after which a delivery that was answered stops the receiver. The requests in between are answered.
+ */
 const LATE_REQUESTS = 6;
 
 /** Starts a valid receiver until the end of the test. `effectOf` sees the body of each correctly signed delivery. */
@@ -90,7 +95,7 @@ async function fragileReceiver(effectOf: (body: Buffer) => Effect): Promise<stri
   return `http://127.0.0.1:${port}/hooks`;
 }
 
-/** For receivers that come back: on a busy machine, a restart takes seconds. */
+/** Limits for receivers that recover: on a busy machine, a restart takes seconds. */
 const PATIENT = { timeoutMs: 20_000, recoveryMs: 30_000 };
 
 async function runAgainst(
@@ -303,7 +308,7 @@ describe('an endpoint that answers 503 to one delivery at every attempt', () => 
 });
 
 describe('an endpoint whose valid deliveries fail occasionally', () => {
-  /** The results against an endpoint that answers the requests with these numbers, from 1, with 500. */
+  /** Returns the results against an endpoint that answers 500 to requests with these numbers, counted from 1. */
   async function resultsWith(failing: number, selection: Selection) {
     let count = 0;
     const url = await serveUntilTestEnds((request, response) => {
@@ -349,7 +354,10 @@ describe('the control after a truncated delivery', () => {
 });
 
 describe('the field `retried`', () => {
-  /** A run against a receiver with this effect at the first signed body with a line break, which no control has. */
+  /**
+   * Performs a run against a receiver on which the first signed body with a line break has this effect. No control
+   * contains a line break.
+   */
   async function runWith(effect: Effect) {
     let found = 0;
     const url = await fragileReceiver((body) => (body.includes('\n') && ++found === 1 ? effect : 'none'));

@@ -1,4 +1,4 @@
-/** How long a run waits for answers, when it decides a group of checks early, and what it then says. */
+/** How long a run waits for answers, when it decides a group of checks early, and what it then reports. */
 import { randomBytes } from 'node:crypto';
 import type { RequestListener } from 'node:http';
 import { afterAll, describe, expect, it } from 'vitest';
@@ -49,7 +49,10 @@ describe('an endpoint', () => {
     expect(paceAfter({ answers: times(2, 5), silentControls: 3 }).isUnreliable()).toBe(false);
   });
 
-  /** The deliveries in flight, step by step, if one alone takes `alone` and one under load `loaded` milliseconds. */
+  /**
+   * Returns the number of deliveries in flight, step by step, if a single delivery takes `alone` milliseconds, and one
+   * under load takes `loaded`.
+   */
   function widths(alone: number, loaded: (width: number) => number, limits = LIMITS): number[] {
     const pace = paceAfter({ answers: times(6, alone), limits });
     pace.startConcurrency();
@@ -203,7 +206,7 @@ describe.concurrent('a receiver that never answers forged deliveries', () => {
         correct(request, response);
       },
       ['signature'],
-      // Its valid deliveries are answered, also on a busy machine.
+      // Within this time limit, valid deliveries are answered even on a busy machine.
       { timeoutMs: 3000 },
     );
     const failed = of('fail');

@@ -6,9 +6,15 @@ import { createKit } from '../../../harness/run/kit.ts';
 import type { Attempt } from '../../../harness/transport/index.ts';
 import type { Change } from '../../../scenarios/index.ts';
 
-/** Starts with letters of both cases and a digit: the first characters of a secret count as shown only if mixed. */
+/**
+ * A secret that starts with letters of both cases and a digit, because only a mixed beginning of a secret counts as
+ * revealed.
+ */
 export const SECRET = `aB3${randomBytes(32).toString('base64')}`;
-/** Of letters and digits, both among the last six: tests take these for a part of a word, and for an end that shows. */
+/**
+ * An API key of letters and digits. Its last six characters contain both, so its end counts as revealed, and is also
+ * part of a word.
+ */
 export const API_KEY = `${randomBytes(23).toString('hex')}a1`;
 export const NOW = new Date('2026-01-02T03:04:05Z');
 

@@ -1,4 +1,4 @@
-/** A run resolves the name of the endpoint once, and keeps to that address. */
+/** A run resolves the name of the endpoint only once, and uses that address throughout. */
 import { randomBytes } from 'node:crypto';
 import type { RequestListener } from 'node:http';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -11,14 +11,14 @@ import { hmacOf, verifying } from '../../endpoints/verifying.ts';
 
 const secret = randomBytes(32).toString('base64');
 
-/** Listens until the end of the test; a URL with a name and the port. */
+/** Listens until the end of the test. Returns a URL with a host name and the port. */
 async function urlOf(listener: RequestListener): Promise<string> {
   const { port, close } = await serve(listener);
   onTestFinished(close);
   return `http://partner.example:${port}/hooks`;
 }
 
-/** This machine the first time, then an address that must not be reached. */
+/** Resolves to this machine the first time, and then to an address that must not be reached. */
 function rebinding(): Resolve & { calls(): number } {
   let calls = 0;
   const resolve: Resolve = async () => {

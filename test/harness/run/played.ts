@@ -15,9 +15,9 @@ export interface Received {
   readonly body: Buffer;
   readonly given: string | undefined;
   readonly isValid: boolean;
-  /** What a correct receiver answers. */
+  /** The answer of a correct receiver. */
   readonly correct: Answer;
-  /** The notification; undefined where it cannot be read. */
+  /** The notification. Undefined if it cannot be read. */
   readonly event: { type: string; data: { type?: string; metadata?: { orderStatus?: string } } } | undefined;
 }
 
@@ -33,7 +33,7 @@ function parsed(body: Buffer): Received['event'] {
   }
 }
 
-/** Runs these checks; all of a few suites if none are given. */
+/** Runs these checks. Default: all checks of a few suites. */
 export async function played(
   receiver: Receiver,
   scenarios: readonly string[] = ['valid/plain'],

@@ -1,4 +1,6 @@
-/** The preflight against receivers that verify another signature: what is recognised, and from how much evidence. */
+/**
+ * The preflight against receivers that expect another signature: what it recognises, and how much evidence this takes.
+ */
 import { createHmac, randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -13,7 +15,7 @@ const DECODED = Buffer.from(SECRET.slice('whsec_'.length), 'base64');
 
 type Verify = (request: IncomingMessage, body: Buffer, url: string) => boolean;
 
-/** Runs one check against a receiver that answers `refusal` to what it does not accept. */
+/** Runs one check against a receiver that answers `refusal` to deliveries that it does not accept. */
 async function diagnosed(
   verify: Verify,
   refusal = 401,

@@ -1,4 +1,4 @@
-/** Restarts of a receiver that end it, and commands that only say so. */
+/** Commands that restart the receiver, and commands that only claim to. */
 import { createServer, request, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -13,7 +13,7 @@ afterEach(async () => {
   for (const end of ends.splice(0).toReversed()) await end();
 });
 
-/** The reference receiver with its effects window. */
+/** Starts the reference receiver with its effects window. */
 async function started() {
   const record = memoryEffects();
   const receiver = await startFaultyReceiver(null, { signing: { secrets: [SECRET] }, effects: record });
@@ -22,7 +22,9 @@ async function started() {
   return { receiver, effects: { url: window.url, token: TOKEN, deadlineMs: 1000 } };
 }
 
-/** A proxy that reads a whole request before it connects, and answers 502 or 503 when it reaches nothing. */
+/**
+ * Starts a proxy that reads a whole request before it connects, and answers 502 or 503 if the receiver is unreachable.
+ */
 async function proxyTo(target: string, status = 502) {
   let failures = 0;
   const server: Server = createServer(async (req, res) => {
@@ -90,7 +92,7 @@ describe('a restart', () => {
         ends.push((await startFaultyReceiver(null, options)).close);
       };
       expect((await verdictAfter(restart, front.url, effects)).reason).not.toContain('nothing shows');
-      // In doubt, there is a second one.
+      // A doubtful result would cause a second restart.
       expect(restarts).toBe(1);
     },
   );

@@ -11,14 +11,14 @@ import { bodyOf, hmacOf } from '../../endpoints/verifying.ts';
 
 const [OLD = '', NEXT = ''] = Array.from({ length: 2 }, () => randomBytes(32).toString('base64'));
 const SECRETS: Readonly<Record<RotationStep, readonly string[]>> = { old: [OLD], both: [NEXT, OLD], new: [NEXT] };
-/** How long a receiver that is not switched is waited for, and one that is. In milliseconds. */
+/** Time, in milliseconds, that the run waits for a receiver that is not switched, and for one that is. */
 const SHORT_MS = 100;
 const LONG_MS = 10_000;
 
 let receiver: Awaited<ReturnType<typeof startFaultyReceiver>>;
 afterEach(() => receiver.close());
 
-/** Runs the suite against a receiver, with the given source or one that switches it. */
+/** Runs the suite against a receiver, with the given source or one that switches the receiver. */
 async function rotated(
   fault: string | null = null,
   given?: Partial<RotationSource>,
@@ -181,7 +181,7 @@ describe('a receiver that is not switched leads to no conclusion', () => {
   it('when there is neither a command nor a terminal', async () => {
     const { named, document, code } = await rotated(null, {});
     expect(code).toBe(3);
-    // Nothing was switched, so nothing is to be switched back.
+    // Nothing was switched, so nothing needs to be switched back.
     expect([document.rotation, document.advice]).toEqual([undefined, []]);
     expect(named('rotation/after-old')?.reason).toContain('no `--rotate-command`, and no terminal for a prompt');
   });

@@ -1,4 +1,4 @@
-/** Receivers that look ids up, and samples that they know. */
+/** Receivers that look up ids, and samples that they know. */
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Partner } from '../../../harness/partner.ts';

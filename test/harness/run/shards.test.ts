@@ -39,7 +39,10 @@ const named = (documents: readonly ResultDocument[]) =>
   documents.map((document, at) => ({ name: `shard-${at + 1}.json`, document }));
 const join = (documents: readonly ResultDocument[]) => joinShards(named(documents));
 
-/** Without the parts that differ between two identical runs: times, requests, and random data of the exchanges. */
+/**
+ * Returns the parts of a document that do not differ between two identical runs: no times, request counts or random
+ * data of the exchanges.
+ */
 function lasting({ startedAt, durationMs, requests, ...document }: ResultDocument) {
   const results = document.results.map(({ durationMs: _, exchanges, reproduce, ...result }) => ({
     ...result,

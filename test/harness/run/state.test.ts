@@ -1,4 +1,4 @@
-/** Receivers whose answers depend on the connection, on attempts in a row, or on what they got just before. */
+/** Receivers whose answers depend on the connection, on consecutive attempts, or on the previous delivery. */
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { expect, it, onTestFinished } from 'vitest';
@@ -13,7 +13,7 @@ const KEPT = 'delivery/kept-connection';
 const IN_A_ROW = 'signature/wrong-in-a-row';
 const SOME = ['valid/buy-created', 'valid/buy-pending', 'signature/missing', 'delivery/after-forged', KEPT];
 
-/** The verdicts of a run other than pass. */
+/** Returns the verdicts of a run other than `pass`. */
 async function verdictsOf(listener: RequestListener, scenarios: readonly string[]) {
   const { url, close } = await serve(listener);
   onTestFinished(close);
@@ -25,7 +25,7 @@ async function verdictsOf(listener: RequestListener, scenarios: readonly string[
   return Object.fromEntries(results.flatMap(({ id, verdict }) => (verdict === 'pass' ? [] : [[id, verdict]])));
 }
 
-/** Handles the second request of each connection in another way. */
+/** Handles the second request of each connection differently. */
 function onSecondRequest(then: (request: IncomingMessage, response: ServerResponse) => void): RequestListener {
   const requests = new WeakMap<object, number>();
   return (request, response) => {
@@ -64,7 +64,7 @@ it('does not count a connection that the endpoint closes after a rejection', asy
   expect(await verdictsOf(closing, [...SOME, 'signature/empty', 'valid/steady'])).toEqual({});
 });
 
-/** Rejects everything from an address, or from all, after ten rejections in a row. */
+/** Rejects everything from one address, or from all addresses, after ten consecutive rejections. */
 function lockingOut(keyOf: (request: IncomingMessage) => string): RequestListener {
   const failures = new Map<string, number>();
   return (request, response) => {

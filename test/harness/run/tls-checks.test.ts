@@ -12,7 +12,7 @@ afterAll(() => Promise.all(open.map((endpoint) => endpoint.close())));
 
 const ID = 'mtls/other-server-names';
 
-/** The other names of an endpoint that has the host. The certificate is for localhost and 127.0.0.1. */
+/** Returns the other names of an endpoint with this host. The certificate is for localhost and 127.0.0.1. */
 async function otherNames(host: string) {
   const { cert, key, ca } = await serverFixture('p256');
   const endpoint = await listen(https.createServer({ cert, key }));

@@ -1,4 +1,7 @@
-/** Endpoints that reveal the signature which they expected: redaction knows each one that is valid for some body. */
+/**
+ * Endpoints that reveal the expected signature: redaction knows the valid signature of every body that they may have
+ * read.
+ */
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { run } from '../../../harness/run/index.ts';
@@ -10,7 +13,7 @@ import { assembled } from './parts.ts';
 
 const SECRET = 'a secret of the tests, which is long enough';
 
-/** Runs checks against a receiver that reveals signatures. Returns those that redaction would not know. */
+/** Runs checks against a receiver that reveals signatures. Returns the signatures that redaction would miss. */
 async function unknownAfter(scenarios: readonly string[], read: (body: Buffer) => Buffer = (body) => body) {
   const revealed: string[] = [];
   const { url, close } = await serve((request, response) => {
@@ -22,7 +25,7 @@ async function unknownAfter(scenarios: readonly string[], read: (body: Buffer) =
         try {
           revealed.push(hmacOf(SECRET, read(body)).toString('base64'));
         } catch {
-          // It has read nothing else.
+          // The receiver has read nothing else.
         }
         response.writeHead(isValid ? 200 : 401).end(revealed.at(-1));
       },

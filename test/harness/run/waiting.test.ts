@@ -1,4 +1,4 @@
-/** What a run waits for: an endpoint that is starting, a maximum rate, and how long it says that it will take. */
+/** What a run waits for: an endpoint that is starting, and a maximum rate. Also, how long it expects to take. */
 import { randomBytes } from 'node:crypto';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -75,7 +75,7 @@ it('a delivery that was sent to wait is handled later without being a surprise',
   const record = memoryEffects();
   const held: (() => Promise<unknown>)[] = [];
   let isAsked = false;
-  // What was accepted before the first question is handled after it.
+  // Notifications that were accepted before the first query are handled after it.
   const late: EffectsRecord = {
     ...record,
     apply: async (effect, key) => {
@@ -143,7 +143,7 @@ describe('a maximum rate', () => {
     const scenarios = ['signature/missing', 'valid/buy-created', 'valid/chains', 'malformed/truncated'];
     const { document } = await runAgainst(url, scenarios, { intervalMs: 20 });
     expect(document.counts).toMatchObject({ fail: 0, inconclusive: 0 });
-    // Six deliveries of one check are sent at once, so the last may be so many places early.
+    // Six deliveries of one check are sent at once, so the last one may be that many places early.
     const spanMs = (times.at(-1) ?? 0) - (times[0] ?? 0);
     expect(spanMs).toBeGreaterThanOrEqual((times.length - 1 - 6) * 20 - 5);
   });

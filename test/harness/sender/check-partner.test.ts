@@ -11,7 +11,7 @@ const URL = 'https://partner.example/hooks';
 const secret = randomBytes(24).toString('hex');
 const signing = { secret };
 
-/** The error that rejects a partner. */
+/** Returns the error that rejects a partner. */
 function rejection(partner: Omit<Partner, 'url'>, url = URL): HookproofError {
   try {
     checkPartner({ url, ...partner });
@@ -22,7 +22,7 @@ function rejection(partner: Omit<Partner, 'url'>, url = URL): HookproofError {
   throw new Error('the partner was accepted');
 }
 
-/** The whole text that the user reads. */
+/** Returns the whole text that the user sees. */
 function rejectionText(partner: Omit<Partner, 'url'>, url = URL): string {
   const { message, hint } = rejection(partner, url);
   return `${message} ${hint}`;

@@ -23,7 +23,7 @@ const sender: Pick<Sender, 'deliver'> = {
 
 type Reply = number | { readonly status: number; readonly retryAfter: string };
 
-/** Delivers to a partner that gives these answers one after another; records the waits instead of waiting. */
+/** Delivers to a partner that gives these answers in sequence. Records the pauses instead of waiting. */
 async function run(replies: readonly Reply[], policy?: RetryPolicy, random = 1) {
   const bodies: string[] = [];
   partner.use(

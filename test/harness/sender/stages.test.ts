@@ -7,7 +7,7 @@ import { address, prepare, serialise, sign } from '../../../harness/sender/index
 import { endpointOf } from '../../../harness/transport/index.ts';
 import { buy } from './samples.ts';
 
-/** HMAC by its definition (RFC 2104), computed from the hash only. */
+/** Computes an HMAC by its definition (RFC 2104), from the hash alone. */
 function hmacByDefinition(body: Uint8Array, secret: string): string {
   const sha256 = (...parts: Uint8Array[]) => createHash('sha256').update(Buffer.concat(parts)).digest();
   const utf8 = Buffer.from(secret, 'utf8');

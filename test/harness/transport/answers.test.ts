@@ -240,7 +240,7 @@ describe('the connection of an early answer', () => {
         socket.write('HTTP/1.1 413 Too Large\r\nContent-Length: 0\r\n\r\n');
       });
       resume = () => {
-        // Reads what is there and no more than that: a sender that goes on would fill the connection again.
+        // Reads only the bytes that have arrived: a sender that continued would fill the connection again.
         socket.on('data', (data) => {
           read += data.length;
         });

@@ -1,10 +1,10 @@
-/** What is read of an answer is bounded in every direction, and ends long before the time limit. */
+/** Reading an answer is bounded in every respect, and ends long before the time limit. */
 import type { Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { createSender, deliver } from '../../../harness/sender/index.ts';
 import { rawServer, replying, request } from './servers.ts';
 
-/** Writes as fast as the other side takes it. */
+/** Writes as fast as the other side reads. */
 function flood(socket: Socket, piece: string): void {
   const next = (): void => {
     if (socket.destroyed) return;

@@ -1,4 +1,4 @@
-/** What the sender keeps, and what it lets go. */
+/** Which connections and listeners the sender keeps, and which ones it releases. */
 import { getEventListeners, once } from 'node:events';
 import http from 'node:http';
 import https from 'node:https';
@@ -10,7 +10,7 @@ import { certificate, httpServer, httpsServer, largeRequest, ok, rawServer, repl
 
 const OK = 'HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n';
 
-/** Node has them on every agent; its types do not say so. */
+/** Returns the options of an agent, which Node's types do not include. */
 const optionsOf = (agent: http.Agent) => (agent as unknown as { options: https.AgentOptions }).options;
 
 describe('connections', () => {
@@ -193,7 +193,7 @@ describe('a delivery', () => {
       if (first !== '') await sender.deliver(request(url));
       const { error, timings } = await sender.deliver(request(url));
       sender.close();
-      // A second exchange would have begun later, and would have what is left of the time.
+      // A second exchange would have begun later, with only the remaining time.
       if (error?.kind === 'timeout') expect(timings.totalMs).toBeGreaterThanOrEqual(299);
       return [error?.kind, requests];
     };
@@ -234,7 +234,7 @@ describe('a body', () => {
     });
     const { body, ...rest } = largeRequest(url, length);
     const every = Buffer.from(body.map((_, at) => at % 256));
-    // A view into a larger buffer: what lies around it is none of it.
+    // The body is a view into a larger buffer. The surrounding bytes are not part of it.
     const around = Buffer.concat([Buffer.from('before'), every, Buffer.from('behind')]);
     const view = around.subarray(6, 6 + length);
     expect((await deliver({ ...rest, body: view })).answer?.status).toBe(200);

@@ -1,5 +1,6 @@
 /**
- * How the default CAs are found, in this process; `trusted-roots.test.ts` shows in separate processes that Node agrees.
+ * How the default CAs are found in this process. `trusted-roots.slow.test.ts` shows in separate processes that Node
+ * agrees.
  */
 import { X509Certificate } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -17,7 +18,7 @@ beforeAll(async () => {
   const [one, other] = [await certificate('one', { isCa: true }), await certificate('other', { isCa: true })];
   own = one.cert;
   writeFileSync(at('one.pem'), `a CA of the company\n${own}`);
-  // A root that Node brings along, in lines of another length, and the same authority twice.
+  // A root of Node in lines of another length, and the same CA twice.
   const known = new X509Certificate(tls.rootCertificates[0]!).raw.toString('base64');
   const inOneLine = `-----BEGIN CERTIFICATE-----\n${known.replace(/.{60}/g, '$&\n')}\n-----END CERTIFICATE-----\n`;
   writeFileSync(at('some.pem'), `${inOneLine}${own}\n${own}\n${other.cert}`);
@@ -31,7 +32,7 @@ afterEach(() => {
   vi.doUnmock('node:tls');
 });
 
-/** The sender's function, fresh, on a Node with this `getCACertificates`: none below 22.15. */
+/** Loads the sender's function again, for a Node with this `getCACertificates`. Versions before 22.15 have none. */
 async function trustedRootsOn(getCACertificates?: (type: string) => string[]): Promise<() => readonly string[]> {
   vi.doMock('node:tls', () => ({ ...tls, default: tls, getCACertificates }));
   return (await import('../../../harness/transport/index.ts')).trustedRoots;

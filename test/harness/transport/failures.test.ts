@@ -1,4 +1,4 @@
-/** A port on which nothing is listening any more. */
+/** Failed connections, such as to a port on which nothing is listening. */
 import { createServer } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { createSender, deliver, deliverWithRetry, prepare } from '../../../harness/sender/index.ts';
@@ -12,7 +12,7 @@ async function closedPort(): Promise<number> {
   return port;
 }
 
-/** Long enough to connect on a busy machine. */
+/** A time limit, in milliseconds, within which a busy machine can connect. */
 const LIMIT_MS = 1000;
 
 describe('a delivery that gets no answer says why', () => {

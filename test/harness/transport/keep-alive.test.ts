@@ -8,7 +8,9 @@ import { httpServer, ok, rawServer, request } from './servers.ts';
 
 const OK = 'HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n';
 
-/** A server that answers on each connection as often as `answers` says, and closes it at the next request. */
+/**
+ * Starts a server that answers as many requests on each connection as `answers` says, and closes it on the next one.
+ */
 async function closing(answers: readonly number[]) {
   let connections = 0;
   let requests = 0;

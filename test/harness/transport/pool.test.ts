@@ -1,4 +1,4 @@
-/** The connections of a sender: how many, who waits, who may go on, and what is observed. */
+/** The connections of a sender: how many there are, which requests wait or continue, and what is observed. */
 import { once } from 'node:events';
 import type { RequestListener, ServerResponse } from 'node:http';
 import type { TLSSocket } from 'node:tls';
@@ -10,7 +10,7 @@ import { certificate, httpServer, httpsServer, ok, type Pair, rawServer, replyin
 
 const OK = 'HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n';
 
-/** A server that holds its answers back until they are released. */
+/** Starts a server that holds back its answers until they are released. */
 async function holding() {
   const held: ServerResponse[] = [];
   let arrived = () => {};
@@ -136,7 +136,7 @@ describe('the connections to an endpoint', () => {
     const url = await rawServer((socket) => socket.on('data', () => socket.write(`HTTP/1.1 200 OK\r\n${rest}`)));
     const sender = createSender();
     await sender.deliver(request(url));
-    // Node gives a connection back after the answer.
+    // Node returns a connection to the pool after the answer.
     await new Promise(setImmediate);
     const { answer, timings } = await sender.deliver(request(url));
     expect([answer?.status, timings.reused]).toEqual([200, isKept]);
@@ -203,7 +203,7 @@ describe('the connections to an endpoint', () => {
   });
 });
 
-/** A server over HTTPS that answers while this thread is busy; each answer comes in so many pieces. */
+/** Starts an HTTPS server that answers while this thread is busy. Each answer arrives in this many pieces. */
 async function independentServer(pair: Pair, pieces: 1 | 2): Promise<number> {
   const program = `
     const { parentPort, workerData } = require('node:worker_threads');
@@ -226,7 +226,10 @@ async function independentServer(pair: Pair, pieces: 1 | 2): Promise<number> {
 
 const BUSY_MS = 100;
 
-/** Sends from a timer, and keeps this thread busy until the answer came: Node reads it before it reports the write. */
+/**
+ * Sends from a timer, and keeps this thread busy until the answer has arrived. Node then reads the answer before it
+ * reports the write.
+ */
 async function sendBeforeLongWork(send: () => Promise<Attempt>): Promise<Attempt> {
   return await new Promise((resolve) => {
     setTimeout(() => {

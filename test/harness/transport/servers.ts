@@ -12,7 +12,7 @@ import { prepare } from '../../../harness/sender/index.ts';
 import type { Prepared } from '../../../harness/transport/index.ts';
 import { buy } from '../sender/samples.ts';
 
-/** Listens on a free port until the test is over, and gives the port. */
+/** Listens on a free port until the end of the test, and returns the port. */
 export async function listen(server: Server): Promise<number> {
   const sockets = new Set<Socket>();
   server.on('connection', (socket: Socket) => {
@@ -29,12 +29,12 @@ export async function listen(server: Server): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-/** A server that only has sockets. Gives its URL. */
+/** Starts a plain TCP server, and returns its URL. */
 export async function rawServer(onSocket: (socket: Socket) => void): Promise<string> {
   return `http://127.0.0.1:${await listen(createServer(onSocket))}/hooks`;
 }
 
-/** A server that sends these bytes as soon as a request has begun to arrive. */
+/** Starts a server that sends these bytes as soon as a request begins to arrive. */
 export function replying(reply: string | Uint8Array): Promise<string> {
   return rawServer((socket) => socket.once('data', () => socket.end(reply)));
 }
@@ -57,7 +57,7 @@ export function request(url: string, partner: Omit<Partner, 'url'> = {}): Prepar
   return prepare(buy(), { url, ...partner });
 }
 
-/** A request with a body of this many bytes. */
+/** Creates a request with a body of this many bytes. */
 export function largeRequest(url: string, length: number): Prepared {
   const { headers, ...rest } = request(url);
   const body = Buffer.alloc(length, 'a');
@@ -81,7 +81,7 @@ interface CertificateOptions {
   readonly to?: Date;
 }
 
-/** A certificate with an EC key: self-signed, or issued by a CA. */
+/** Creates a certificate with an EC key, self-signed or issued by a CA. */
 export async function certificate(name: string, options: CertificateOptions = {}): Promise<Pair> {
   const { ca, isCa = false, names = ['localhost'], from, to } = options;
   const made = await generate([{ name: 'commonName', value: name }], {
@@ -105,8 +105,8 @@ export async function certificate(name: string, options: CertificateOptions = {}
 }
 
 /**
- * Runs in another thread. It reports the first bytes of each connection; told to, it answers the last one and resets
- * it. Over TLS, the socket is below a stream, because a TLS socket cannot be reset.
+ * A server that runs in another thread. It reports the first bytes of each connection and, on request, answers the last
+ * connection and resets it. Over TLS, the socket is below a stream, because a TLS socket cannot be reset.
  */
 const RESETTING_PROGRAM = `
   const { parentPort, workerData: { pair, signal } } = require('node:worker_threads');
@@ -134,11 +134,11 @@ export interface ResettingServer {
   /** Resolves when the first bytes of the next connection have been read. */
   reads(): Promise<void>;
   answer(text: string): void;
-  /** Answers and resets the connection, while this thread waits: nothing is read meanwhile. */
+  /** Answers and resets the connection while this thread waits, so that nothing is read in the meantime. */
   answerAndReset(text: string): void;
 }
 
-/** @param pair for a server over TLS */
+/** Starts the server. With `pair`, it uses TLS. */
 export async function resettingServer(pair?: Pair): Promise<ResettingServer> {
   const signal = new Int32Array(new SharedArrayBuffer(4));
   const worker = new Worker(RESETTING_PROGRAM, { eval: true, workerData: { pair, signal } });

@@ -101,7 +101,7 @@ describe('the certificate of the endpoint', () => {
   });
 });
 
-/** Kept, new, and with the agent of Node's client: every way in which the transport opens a connection. */
+/** All the ways in which the transport opens a connection: kept, new, and with the agent of Node's client. */
 const WAYS: readonly [string, (port: number, tls: Partner['tls']) => Promise<Attempt>][] = [
   ['of a sender that keeps connections', (port, tls) => sendWith(createSender({ tls }), port)],
   ['of a sender that does not', (port, tls) => sendWith(createSender({ tls, keepAlive: false }), port)],

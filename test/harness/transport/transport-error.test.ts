@@ -96,7 +96,7 @@ describe('the sentence', () => {
     expect(sentence('ENETDOWN', 'connect', { address: '2001:db8::1', port: 443 })).toBe(
       'There is no route to the endpoint at [2001:db8::1]:443.',
     );
-    // What is no text is not a name.
+    // A value that is not text is not a name.
     expect(sentence('ENOTFOUND', 'dns', { hostname: 7 })).toBe('The host name of the endpoint does not resolve.');
   });
 

@@ -1,6 +1,6 @@
 /**
- * Which authorities are trusted, with an extra one and without. Node reads NODE_EXTRA_CA_CERTS at its start, hence the
- * processes.
+ * Which CAs are trusted, with and without an extra one. The tests use separate processes, because Node reads
+ * NODE_EXTRA_CA_CERTS when it starts.
  */
 import { execFile } from 'node:child_process';
 import { X509Certificate } from 'node:crypto';
@@ -33,8 +33,8 @@ beforeAll(async () => {
 });
 
 /**
- * What a process says, with this file in NODE_EXTRA_CA_CERTS, of a server of each authority; and how many roots it
- * counts.
+ * Starts a process with this file in NODE_EXTRA_CA_CERTS. Returns its verdict on a server of each CA, and its number of
+ * roots.
  */
 async function trusted(
   extra: string | undefined,

@@ -1,4 +1,4 @@
-/** A server that answers 200 to each request and keeps the bytes that came. */
+/** The bytes on the wire, as recorded by a server that answers 200 to each request. */
 import { createHmac } from 'node:crypto';
 import { describe, expect, it, vi } from 'vitest';
 import { createSender, deliver } from '../../../harness/sender/index.ts';

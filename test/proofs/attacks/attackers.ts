@@ -1,6 +1,6 @@
 /**
- * Attackers without credentials: each opens connections that use as much of the receiver as they can, and opens them
- * again when they are closed. Run by measure.ts in a separate process, which ends with its standard input.
+ * Attackers without credentials: each opens connections that use as many resources of the receiver as possible, and
+ * reopens them when they are closed. Run by measure.ts in a separate process, which ends with its standard input.
  */
 import { randomBytes } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
@@ -10,20 +10,20 @@ export interface Attack {
   readonly name: string;
   readonly what: string;
   readonly connections: number;
-  /** Flags of `hookproof receiver` that leave out what stops it. */
+  /** Flags of `hookproof receiver` that turn off the limit which stops the attack. */
   readonly without: readonly string[];
   /** Sends for as long as the connection is open. */
   readonly send: (socket: Socket, nth: number) => void;
-  /** The receiver may take so much memory, instead of the usual limit. */
+  /** Maximum memory of the receiver during the attack, in MB. Default: the usual limit. */
   readonly maxMb?: number;
-  /** Reads no answer. */
+  /** Set if the attacker does not read answers. */
   readonly deaf?: true;
 }
 
 const MIB = 1024 * 1024;
 const NONE = String(2 ** 31 - 1);
 const POST = 'POST / HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n';
-/** The form is correct, so that only the bytes of the whole body can show that it is false. */
+/** A signature in the correct format, so that only a verification of the whole body can reject it. */
 const FALSE_SIGNATURE = `X-Service-Signature: ${randomBytes(32).toString('base64')}\r\n`;
 
 const ALMOST = Buffer.alloc(MIB - 1, 'x');
@@ -32,7 +32,7 @@ const WHOLE_LENGTH = `Content-Length: ${MIB}\r\n\r\n`;
 const SMALL_CHUNKS = Buffer.from('1\r\nx\r\n'.repeat(MIB / 16));
 const TINY_REQUESTS = Buffer.from('POST / HTTP/1.1\r\nHost:\r\n\r\n'.repeat(2500));
 
-/** Writes the pieces in turn, as fast as the other side takes them. */
+/** Writes the pieces in turn, as fast as the other side reads. */
 function flood(socket: Socket, pieces: readonly (string | Buffer)[]): void {
   let next = 0;
   const write = () => {
@@ -106,7 +106,7 @@ export const ATTACKS: readonly Attack[] = [
     without: [],
     send: (socket, nth) => {
       const write = () => socket.write(Buffer.concat([Buffer.from(`${POST}${FALSE_SIGNATURE}${WHOLE_LENGTH}`), WHOLE]));
-      // All of them within the attack, none together with another.
+      // Spreads the writes over the attack, so that no two coincide.
       const timer = setTimeout(write, 10 * nth);
       socket.once('close', () => clearTimeout(timer));
     },
@@ -153,7 +153,7 @@ function attackForever(port: number, { connections, send, deaf }: Attack): void 
     });
   }
 
-  // A few at a time, so that the kernel accepts them: a flood of connections, not of SYNs.
+  // Opens a few at a time, so that the kernel accepts them: this is a flood of connections, not of SYN packets.
   let started = 0;
   const starting = setInterval(() => {
     for (let some = 0; some < 50 && started < connections; some += 1) attack(started++);

@@ -1,15 +1,15 @@
 /**
- * Attempts to read an effects window without its token, to break it, or to find it where it must not be. Each is sent
- * as raw bytes. Returns what went wrong, as sentences; none for a window that holds.
+ * Attempts to read an effects window without its token, to break it, or to find it where it must not be. Each attempt
+ * is sent as raw bytes. Returns the problems as sentences, or none if the window withstands all attempts.
  */
 import { connect } from 'node:net';
 
 export interface AttackedWindow {
-  /** The port of the window, and that for deliveries. */
+  /** The port of the window, and the port for deliveries. */
   readonly port: number;
   readonly deliveryPort: number;
   readonly token: string;
-  /** A notification that was handled, and a value of it that no answer without the token may have. */
+  /** A notification that was handled, and one of its values, which no answer without the token may contain. */
   readonly notification: string;
   readonly canary: string;
 }
@@ -17,11 +17,11 @@ export interface AttackedWindow {
 interface Attempt {
   readonly name: string;
   readonly bytes: string;
-  /** Sent to the port for deliveries. */
+  /** Set if the attempt is sent to the port for deliveries. */
   readonly toDeliveries?: true;
-  /** The expected statuses of the answer; null: the connection may also be closed without one. */
+  /** The expected statuses of the answer. Null means that the connection may also be closed without one. */
   readonly expected: readonly (number | null)[];
-  /** With the token, so that the answer may have data. */
+  /** Set if the attempt has the token, so that the answer may contain data. */
   readonly authorized?: true;
 }
 
@@ -172,7 +172,7 @@ function attempts({ token, notification }: AttackedWindow): Attempt[] {
   return [...credentials, ...methods, ...paths, ...queries, ...values, ...sizes, ...hosts, ...places];
 }
 
-/** Everything that comes back until the connection ends. */
+/** Returns everything that is received until the connection ends. */
 function exchange(port: number, bytes: string): Promise<string> {
   return new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1');
@@ -186,7 +186,7 @@ function exchange(port: number, bytes: string): Promise<string> {
   });
 }
 
-/** Sends every attempt, and slow clients at the same time. Resolves with what went wrong. */
+/** Sends every attempt, with slow clients at the same time. Resolves with the problems. */
 export async function attackWindow(window: AttackedWindow): Promise<string[]> {
   const problems: string[] = [];
   const slow = [

@@ -19,10 +19,10 @@ const CALM_MS = 4000;
 const ATTACK_MS = 20_000;
 const MAX_MB = 250;
 const HEAP_MB = 512;
-/** Valid senders that open a connection for each delivery, and those that keep theirs. */
+/** Number of valid senders that open a connection for each delivery, and of those that keep theirs. */
 const FRESH_SENDERS = 4;
 const KEPT_SENDERS = 4;
-/** Between two deliveries of a sender, in milliseconds. */
+/** Pause between two deliveries of a sender, in milliseconds. */
 const PAUSE_MS = 20;
 
 const SECRET = randomBytes(32).toString('hex');
@@ -58,13 +58,13 @@ async function startReceiver(flags: readonly string[]): Promise<Receiver> {
   throw new Error(`the receiver did not start: ${stderr}`);
 }
 
-/** The peak of a process's memory, in megabytes. Linux only. */
+/** Returns the peak memory of a process, in megabytes. Linux only. */
 function peakMb({ pid }: ChildProcess): number {
   const [, kb] = /VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
   return Math.round(Number(kb) / 1024);
 }
 
-/** What the receiver counted about its connections, without zeros. */
+/** Returns what the receiver counted about its connections, without zeros. */
 async function counted(admin: string): Promise<string> {
   const answer = await fetch(new URL('/metrics', admin), { signal: AbortSignal.timeout(10_000) }).catch(() => null);
   if (answer === null) return 'no answer';
@@ -99,7 +99,7 @@ interface Phase {
   readonly others: Map<string, number>;
 }
 
-/** Valid senders deliver for this long. */
+/** Lets valid senders deliver for this many milliseconds. */
 async function sendFor(url: string, ms: number): Promise<Phase> {
   const end = performance.now() + ms;
   const latencies: number[] = [];
@@ -128,7 +128,7 @@ function rowOf(name: string, { latencies, others }: Phase): string {
   return `| ${name} | ${latencies.length} | ${other} | ${ms(at(0.5))} | ${ms(at(0.99))} | ${ms(at(1))} |\n`;
 }
 
-/** Returns what was wrong; null when the receiver held. */
+/** Returns the problem. Null if the receiver withstood the attack. */
 async function measure(attack: Attack, withoutLimits: boolean): Promise<string | null> {
   const { child, url, admin } = await startReceiver(withoutLimits ? attack.without : []);
   await sendFor(url, 1000);

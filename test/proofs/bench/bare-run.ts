@@ -1,5 +1,5 @@
 /**
- * A bare client in a new process: what a run of the catalogue is compared with. It makes, signs and sends one
+ * A bare client in a new process, with which a run of the catalogue is compared. It makes, signs and sends one
  * notification for each size in BENCH_SIZES, with as many in flight as a run, and ends.
  */
 import { createHmac, randomUUID } from 'node:crypto';

@@ -1,6 +1,6 @@
 /**
- * A sender in a process: it keeps 64 deliveries in flight for the duration that it is asked for, and reports how many
- * it made and what they cost. BENCH_CLIENT names the client library.
+ * A sender in a process: it keeps 64 deliveries in flight for the requested duration, and reports their number and
+ * their cost. BENCH_CLIENT names the client library.
  */
 import { createHmac } from 'node:crypto';
 import http from 'node:http';
@@ -28,7 +28,7 @@ const IN_FLIGHT = 64;
 const { BENCH_URL = '', BENCH_SECRET: secret = '', BENCH_API_KEY: apiKey = '', BENCH_CLIENT = '' } = process.env;
 const target = new URL(BENCH_URL);
 
-/** The delivery of every client except ours: serialised and signed before the measurement. */
+/** The body that every client except ours delivers. It is serialised and signed before the measurement. */
 const readyBody = JSON.stringify(buyNotification(idOf(0)));
 const readyHeaders = {
   'Content-Type': 'application/json',

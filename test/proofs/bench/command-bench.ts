@@ -11,7 +11,7 @@ import { interleaved, median, pairedRatio, type Ratio, ratioInWords } from './ro
 const HELP_ROUNDS = 15;
 const RUN_ROUNDS = 9;
 const DISTANT_ROUNDS = 2;
-/** Delay to and from the distant endpoint. */
+/** Delay in each direction for the distant endpoint, in milliseconds. */
 const ONE_WAY_MS = 25;
 
 export interface HelpResult {
@@ -20,7 +20,7 @@ export interface HelpResult {
   readonly ratio: Ratio;
 }
 
-/** `--help` and an empty Node process, alternately. */
+/** Measures `--help` and an empty Node process alternately. */
 export function measureHelp(): HelpResult {
   const empty: number[] = [];
   const help: number[] = [];
@@ -34,14 +34,14 @@ export function measureHelp(): HelpResult {
   return { helpMs: median(help), emptyMs: median(empty), ratio: pairedRatio(help, empty) };
 }
 
-/** What is measured in each round: a run, or the bare client. */
+/** The measurements of each round: a run, or the bare client. */
 type Variant = 'bare' | 'plain' | 'secure' | 'oldPlain' | 'oldSecure';
 const ALL: readonly Variant[] = ['bare', 'plain', 'secure', 'oldPlain', 'oldSecure'];
 
 /** One run of the whole catalogue. */
 interface RunSample {
   readonly wallMs: number;
-  /** Without start and end of the process. */
+  /** Duration in milliseconds, without the start and end of the process. */
   readonly runMs: number;
   readonly requests: number;
   readonly judged: number;
@@ -53,14 +53,14 @@ interface RunResults {
   readonly plain: readonly RunSample[];
   readonly secure: readonly RunSample[];
   readonly distant: readonly RunSample[];
-  /** Of another checkout, which may have none. */
+  /** The runs of another checkout. Empty without one. */
   readonly oldPlain: readonly RunSample[];
   readonly oldSecure: readonly RunSample[];
 }
 
 /**
- * The whole catalogue over HTTP and over HTTPS with mutual TLS, and the bare client, interleaved; and the catalogue
- * over a slow connection. The bare client sends to the receiver of the runs over HTTP, as many requests as such a run.
+ * Measures the whole catalogue over HTTP and over HTTPS with mutual TLS, interleaved with the bare client, and the
+ * catalogue over a slow connection. The bare client sends as many requests as a run over HTTP, to the same receiver.
  */
 export async function measureRuns(): Promise<RunResults> {
   const folder = mkdtempSync(join(tmpdir(), 'hookproof-bench-'));
@@ -126,8 +126,8 @@ function readRun(file: string): ResultDocument {
 }
 
 /**
- * The size of the body of every request of a run. Checks share controls, whose bodies all have the same size; bodies
- * that are too large for the receiver count as one of them, because the receiver does not read these.
+ * Returns the size of the body of every request of a run. The bodies of controls, which checks share, all have the same
+ * size; bodies that are too large for the receiver count as one of them, because the receiver does not read these.
  */
 function bodySizes({ results, requests }: ResultDocument): number[] {
   const exchanges = results.flatMap((result) => result.exchanges);
@@ -198,7 +198,7 @@ export function runTargets({ bare, plain, secure, distant }: RunResults): Target
 
 const wallOf = ({ wallMs }: RunSample) => wallMs;
 
-/** `1.03 s (1.02 to 1.08)` */
+/** Formats durations: `1.03 s (1.02 to 1.08)`. */
 function inSeconds(wallMs: readonly number[]): string {
   const seconds = (ms: number) => (ms / 1000).toFixed(2);
   return `${seconds(median(wallMs))} s (${seconds(Math.min(...wallMs))} to ${seconds(Math.max(...wallMs))})`;

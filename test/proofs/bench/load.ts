@@ -16,22 +16,22 @@ export interface LoadSettings {
 export interface Phase {
   readonly port: number;
   readonly connections: number;
-  /** For how long new requests start, in milliseconds; the phase ends when the last one is answered. */
+  /** How long new requests are started, in milliseconds. The phase ends when the last one has been answered. */
   readonly durationMs: number;
-  /** The number of the first request; after the last one the load starts again at the beginning. */
+  /** The number of the first request. After the last one, the load continues with the first. */
   readonly from: number;
   /**
    * Whether to stay awake between answers, which occupies a whole core. In a virtual machine, waking another process is
    * the most expensive part of a write, and the server would be charged for it.
    */
   readonly awake: boolean;
-  /** Whether the ids ascend. Otherwise their order is as if they were random, as those of a real sender. */
+  /** True if the ids ascend. Otherwise, their order looks random, like that of a real sender. */
   readonly ascending: boolean;
 }
 
 export interface PhaseResult {
   readonly count: number;
-  /** From the first request to the last answer, in milliseconds. */
+  /** Time from the first request to the last answer, in milliseconds. */
   readonly elapsedMs: number;
   /** The time from a request to its answer, in milliseconds. */
   readonly p50: number;
@@ -39,7 +39,7 @@ export interface PhaseResult {
 }
 
 const HEAD_END = Buffer.from('\r\n\r\n');
-/** Answers to these requests are a few hundred bytes long. */
+/** Maximum size of an answer. Answers to these requests have a few hundred bytes. */
 const MAX_ANSWER_BYTES = 16 * 1024;
 
 /** A prime that does not divide the number of requests: each of them is sent once before the first is sent again. */
@@ -143,7 +143,7 @@ function openConnection(port: number, first: Uint8Array, onAnswer: OnAnswer): Pr
   });
 }
 
-/** The length of the whole answer in bytes, undefined while its head is not complete. */
+/** Returns the length of the whole answer in bytes. Undefined until its head is complete. */
 function answerLength(answer: Buffer, filled: number): number | undefined {
   const end = answer.indexOf(HEAD_END);
   if (end === -1 || end + HEAD_END.length > filled) return undefined;
@@ -152,7 +152,7 @@ function answerLength(answer: Buffer, filled: number): number | undefined {
   return end + HEAD_END.length + Number(declared);
 }
 
-/** The three digits after `HTTP/1.1 `. */
+/** Returns the number in the three digits after `HTTP/1.1 `. */
 function statusOf(answer: Buffer): number {
   const digit = (at: number) => (answer[at] ?? 0) - 48;
   return digit(9) * 100 + digit(10) * 10 + digit(11);
@@ -166,11 +166,11 @@ interface Credentials {
 /** Complete requests, head and body, consecutive in one buffer. */
 interface Requests {
   readonly count: number;
-  /** The bytes of one request; all have the same length. */
+  /** Returns the bytes of one request. All requests have the same length. */
   at(index: number): Uint8Array;
 }
 
-/** `count` deliveries, each with its own id and signature. */
+/** Creates `count` deliveries, each with its own id and signature. */
 function signedRequests(count: number, { secret, apiKey }: Credentials): Requests {
   const length = request(0, secret, apiKey).length;
   const slab = Buffer.allocUnsafe(count * length);

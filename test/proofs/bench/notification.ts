@@ -5,7 +5,10 @@ const MEMO =
   'Order 2026-01-01/000172 of the wallet application; ' +
   'to be shown to the user with the amount, the fees, and the rate of exchange';
 
-/** `id` must have the 36 characters of a UUID, so that the size is the same for all with one memo. */
+/**
+ * Creates the notification. `id` must have 36 characters like a UUID, so that all notifications with the same memo have
+ * the same size.
+ */
 export function buyNotification(id: string, memo = MEMO): Notification {
   return {
     id,
@@ -32,7 +35,7 @@ export function buyNotification(id: string, memo = MEMO): Notification {
   };
 }
 
-/** The id of the delivery with this number, the same in every run. */
+/** Returns the id of the delivery with this number, which is the same in every run. */
 export function idOf(number: number): string {
   return `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`;
 }

@@ -38,12 +38,12 @@ export function report(section: string, libraries: readonly string[], tables: re
   writeFileSync(PAGE, withPart(page, section, 'npm run bench', part.join('\n\n')));
 }
 
-/** The date in UTC: `2026-01-31`. */
+/** Returns the date in UTC: `2026-01-31`. */
 export function today(): string {
   return new Date().toISOString().slice(0, 10);
 }
 
-/** What figures depend on: the versions and the machine. */
+/** Describes what the figures depend on: the versions and the machine. */
 export function conditions(libraries: readonly string[]): string {
   return [`Node ${process.version}`, ...libraries.map(versionOf), machine()].join(', ');
 }
@@ -74,7 +74,10 @@ export function asMarkdown({ title, columns, rows, notes = [] }: Table): string 
   return [`### ${title}`, markdownTable(columns, rows), ...notes].join('\n\n');
 }
 
-/** The page with a section replaced: what is between its two comments. Throws when it has none. */
+/**
+ * Returns the page with a section replaced, which is the text between its two comments. Throws if there is no such
+ * section.
+ */
 export function withPart(page: string, section: string, command: string, part: string): string {
   const [begin, end] = [`<!-- ${section}: written by ${command} -->`, `<!-- end of ${section} -->`];
   const [from, to] = [page.indexOf(begin), page.indexOf(end)];

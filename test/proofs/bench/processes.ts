@@ -13,13 +13,16 @@ import { parseArgs } from 'node:util';
 import { build } from 'esbuild';
 
 const SOURCE = 'test/proofs/bench';
-/** Inside the repository, where Node finds the libraries. */
+/** Folder of the compiled programs. It is inside the repository, so that Node finds the libraries. */
 const COMPILED = 'node_modules/.cache/hookproof-bench';
 
-/** Another checkout, built and with its libraries, whose rows are measured in the same rounds: `--old FOLDER`. */
+/**
+ * The folder of another checkout (`--old FOLDER`), which is built and has its libraries. Its rows are measured in the
+ * same rounds.
+ */
 export const OLD = parseArgs({ options: { old: { type: 'string' } }, strict: false }).values.old as string | undefined;
 
-/** What a row of {@link OLD} is called. */
+/** Returns the name of a row of {@link OLD}. */
 export const atOld = (name: string) => `${name}, at the old commit`;
 
 /**
@@ -44,10 +47,10 @@ export async function compile(programs: readonly string[], folder = SOURCE, root
   });
 }
 
-/** Whether processes can be pinned: one core for the measured process, the other for its counterpart. */
+/** True if processes can be pinned: the measured process to one core, and its counterpart to another. */
 export const PINNED = availableParallelism() > 1 && spawnSync('taskset', ['--version']).status === 0;
 
-/** Null: any core. */
+/** The core of a process. Null means any core. */
 type Core = 0 | 1 | null;
 
 /** Starts a compiled program with a channel for messages. */
@@ -57,7 +60,7 @@ export function start(program: string, core: Core, env: NodeJS.ProcessEnv, root 
   return spawn(file, args, { env: { ...process.env, ...env }, stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
 }
 
-/** The next message of a process. Throws when the process ends first. */
+/** Waits for the next message of a process. Throws if the process ends first. */
 export async function message<T>(child: ChildProcess): Promise<T> {
   const stop = new AbortController();
   try {
@@ -95,12 +98,12 @@ export const CREDENTIALS: NodeJS.ProcessEnv = {
   HOOKPROOF_API_KEY: randomBytes(24).toString('base64url'),
 };
 
-/** The file of a compiled program. */
+/** Returns the file of a compiled program. */
 export function compiled(program: string, root = '.'): string {
   return join(resolve(root, COMPILED), program.replace(/\.ts$/, '.mjs'));
 }
 
-/** How long a Node process takes from start to exit, in milliseconds. Throws when it fails. */
+/** Returns how long a Node process takes from start to exit, in milliseconds. Throws if it fails. */
 export function time(args: readonly string[], env: NodeJS.ProcessEnv = process.env): number {
   const startedAt = performance.now();
   const { status, stderr } = spawnSync(process.execPath, args, { env });
@@ -119,7 +122,7 @@ export async function startReceiver(
     stdio: ['ignore', 'ignore', 'pipe'],
   });
   const url = await new Promise<string>((resolve, reject) => {
-    // A faulty receiver says first what is wrong with it.
+    // A faulty receiver first prints its fault.
     createInterface(receiver.stderr).on('line', (line) => {
       const listening = /^listening at (\S+)/.exec(line)?.[1];
       if (listening !== undefined) resolve(new URL('/hooks', listening).href);

@@ -1,4 +1,4 @@
-/** Compares receivers: what a delivery costs each of them. */
+/** Compares receivers by the cost of a delivery. */
 import type { ChildProcess } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -25,11 +25,14 @@ const ROUNDS = 9;
 const WARM_UP_MS = 1000;
 const SLICES = 5;
 const SLICE_MS = 250;
-/** More than a receiver handles in one measurement, because a known id is cheaper than a new one. */
+/**
+ * Number of requests. It is more than a receiver handles in one measurement, because a known id is cheaper than a new
+ * one.
+ */
 const REQUESTS = 160_000;
 
 interface ReceiverSample extends Sample {
-  /** Milliseconds from a request to its answer. */
+  /** Median time from a request to its answer, in milliseconds. */
   readonly p50: number;
   readonly p99: number;
   /** Transactions committed to disk for each acknowledged notification. */
@@ -39,7 +42,7 @@ interface ReceiverSample extends Sample {
 export interface ReceiverResults {
   readonly series: Series<ReceiverVariant, ReceiverSample>;
   readonly sqlite: { readonly ours: ReceiverVariant; readonly express: ReceiverVariant };
-  /** Undefined where PostgreSQL is not installed. */
+  /** Undefined if PostgreSQL is not installed. */
   readonly postgres: ReceiverVariant | undefined;
 }
 
@@ -191,9 +194,9 @@ interface ReceiverVariant {
   readonly inbox?: () => Promise<string> | string;
   /** The checkout of the program. */
   readonly root?: string;
-  /** Gets ids in random order, each of which changes another page of an index. */
+  /** Set if the ids are in random order, so that each changes another page of an index. */
   readonly hasRandomIds?: true;
-  /** Has a database server, which needs CPU time too: the load then sleeps between answers. */
+  /** Set if there is a database server, which also needs CPU time. The load then sleeps between answers. */
   readonly hasDatabaseServer?: true;
 }
 
@@ -209,7 +212,7 @@ const EXPRESS: ReceiverVariant = {
   program: 'servers/express-as-usual.ts',
 };
 
-/** Our receiver and the usual Express receiver, each with a SQLite file. */
+/** Returns our receiver and the usual Express receiver, each with a SQLite file. */
 function onSqlite(folder: string): Record<'ours' | 'random' | 'express', ReceiverVariant> {
   const inbox = () => `file:${join(folder, `${randomUUID()}.db`)}`;
   return {

@@ -14,7 +14,7 @@ export interface Sample {
   readonly cpuUs: number;
   /** CPU time per request in the least disturbed slice. */
   readonly minCpuUs: number;
-  /** Requests a second. */
+  /** Requests per second. */
   readonly rate: number;
 }
 
@@ -29,7 +29,7 @@ export function sampleOf(slices: readonly Slice[]): Sample {
 
 export type Series<Variant, Measured = Sample> = ReadonlyMap<Variant, readonly Measured[]>;
 
-/** Each round measures every variant once, in a new process; every other round in reverse order. */
+/** Measures every variant once per round, in a new process, and in reverse order in every other round. */
 export async function interleaved<Variant, Measured>(
   variants: readonly Variant[],
   rounds: number,
@@ -60,7 +60,7 @@ export function compare(ours: readonly Sample[], base: readonly Sample[]): Compa
   };
 }
 
-/** What the figures of several rounds come to. */
+/** Returns the median of the figures of several rounds. */
 
 export function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b);
@@ -81,7 +81,7 @@ export function pairedRatio(ours: readonly number[], base: readonly number[]): R
   return { median: median(ratios), min: Math.min(...ratios), max: Math.max(...ratios) };
 }
 
-/** `1.21 (1.18 to 1.30)` */
+/** Formats a ratio: `1.21 (1.18 to 1.30)`. */
 export function ratioInWords({ median: middle, min, max }: Ratio): string {
   return `${middle.toFixed(2)} (${min.toFixed(2)} to ${max.toFixed(2)})`;
 }

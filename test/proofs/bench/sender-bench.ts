@@ -1,4 +1,4 @@
-/** Compares senders: how many deliveries a second each of them makes, and what a delivery costs. */
+/** Compares senders by their deliveries per second and the cost of a delivery. */
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -59,7 +59,7 @@ const SECRET = randomBytes(24).toString('base64url');
 const API_KEY = randomBytes(24).toString('base64url');
 const MAX_RUN_MS = 600_000;
 
-/** The programs of a set whose languages are installed; the others are printed. */
+/** Returns the programs of a set whose languages are installed, and prints the others. */
 async function programsOf(set: string): Promise<readonly (readonly string[])[]> {
   const folder = new URL(`${set}/`, import.meta.url).pathname;
   const built = await mkdtemp(join(tmpdir(), 'hookproof-blind-'));
@@ -140,7 +140,7 @@ async function runAgainst({ name, program }: Subject): Promise<Run> {
   const own = values.corpus === undefined ? [] : ['--secret', SECRET, '--api-key', API_KEY];
   const [command = '', ...args] = [...program, '--fault', name, '--port', String(port), ...own];
   const { PATH, HOME } = process.env;
-  // A group, so that programs which the receiver starts end with it.
+  // The process gets its own group, so that programs which the receiver starts are ended, too.
   const receiver = spawn(command, args, {
     env: { PATH, HOME, BLIND_SECRET: SECRET, BLIND_API_KEY: API_KEY },
     stdio: 'ignore',
@@ -159,7 +159,7 @@ async function runAgainst({ name, program }: Subject): Promise<Run> {
     return { exitCode, document: text === null ? null : JSON.parse(text) };
   } finally {
     if (receiver.pid !== undefined && receiver.exitCode === null) {
-      // The receiver may have ended by itself.
+      // The receiver may already have ended.
       try {
         process.kill(-receiver.pid, 'SIGTERM');
       } catch {}
@@ -176,7 +176,9 @@ async function runAgainst({ name, program }: Subject): Promise<Run> {
 const withVerdict = (document: ResultDocument | null, verdict: string): string[] =>
   document?.results.filter((result) => result.verdict === verdict).map(({ id }) => id) ?? [];
 
-/** Checks that do not pass with the correct receiver of a program are no evidence against the others. */
+/**
+ * By program, the checks that do not pass with its correct receiver. They are not evidence against the other receivers.
+ */
 const known = new Map<string, ReadonlySet<string>>();
 
 async function measure(subject: Subject): Promise<Measured> {
@@ -211,7 +213,7 @@ async function measure(subject: Subject): Promise<Measured> {
   };
 }
 
-/** Wilson's interval for a proportion, 95 %. */
+/** Returns Wilson's 95 % confidence interval for a proportion. */
 function interval(hits: number, of: number): string {
   if (of === 0) return '-';
   const z = 1.96;
@@ -242,7 +244,7 @@ function summary(all: readonly Measured[]): string {
   return lines.join('\n');
 }
 
-/** How often the diagnosis of a failed or warned receiver is correct. */
+/** Returns how often the diagnosis of a failed or warned receiver is correct. */
 async function diagnosisSummary(all: readonly Measured[], truthFile: string): Promise<string> {
   const truth = JSON.parse(await readFile(truthFile, 'utf8')) as Readonly<Record<string, readonly string[]>>;
   const same = equality(await loadDictionary());

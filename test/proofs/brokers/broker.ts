@@ -1,4 +1,4 @@
-/** The brokers, and what is in them, read without the receiver. */
+/** Starts brokers, and reads their content without the receiver. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { connect as connectNats } from '@nats-io/transport-node';
@@ -16,7 +16,7 @@ export type BrokerName = keyof typeof BROKERS;
 
 const idOf = (body: Uint8Array): string => JSON.parse(Buffer.from(body).toString('utf8')).id;
 
-/** The id in each message of the stream. */
+/** Returns the id in each message of the stream. */
 async function idsInNats(url: string): Promise<string[]> {
   const connection = await connectNats({ servers: url });
   try {
@@ -35,8 +35,8 @@ async function idsInNats(url: string): Promise<string[]> {
 }
 
 /**
- * The id in each message of the queue, until none arrives for five seconds. Takes the messages out of the queue: a
- * quorum queue delivers only 2,000 that are not acknowledged.
+ * Returns the id in each message of the queue, until none arrives for five seconds. Removes the messages, because a
+ * quorum queue delivers only 2,000 messages without an acknowledgement.
  */
 async function idsInRabbitmq(url: string): Promise<string[]> {
   const connection = await connectRabbitmq(url);

@@ -1,6 +1,6 @@
 /**
- * Kills the receiver and the broker in turns with SIGKILL, at random moments under load, and starts each again. At the
- * end, every acknowledged notification must be in the broker.
+ * Kills the receiver and the broker alternately with SIGKILL, at random moments under load, and starts each again. At
+ * the end, every acknowledged notification must be in the broker.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -14,24 +14,27 @@ export const SCRIPT = fileURLToPath(new URL('receiver-script.ts', import.meta.ur
 const CONNECTIONS = 64;
 
 export interface BrokerKillResult {
-  /** Kills of the receiver, and as many of the broker. */
+  /** Number of kills of the receiver, and of kills of the broker. */
   readonly kills: number;
   readonly sent: number;
   readonly acknowledged: number;
-  /** Acknowledged, but not in the broker at the end. */
+  /** Ids that were acknowledged, but are not in the broker at the end. */
   readonly lost: readonly string[];
   /** Deliveries that were answered 503, and those without an answer. */
   readonly refused: number;
   readonly unanswered: number;
   /** Answers that were neither 200 nor 503. */
   readonly otherwise: number;
-  /** More messages in the broker than ids. */
+  /** Number of messages in the broker in excess of the number of ids. */
   readonly copies: number;
   /** The ids of the copies. */
   readonly duplicates: readonly string[];
-  /** Duplicates that were sent again because a delivery was not answered 200. The others were sent twice anyway. */
+  /**
+   * Number of duplicates that were sent again because a delivery was not answered 200. The others were sent twice on
+   * purpose.
+   */
   readonly afterLostAnswer: number;
-  /** Ids that are in the broker more often than they were sent. */
+  /** Ids that occur in the broker more often than they were sent. */
   readonly multiplied: readonly string[];
   /** The longest time from the first delivery after a start of the broker to the next 200, in milliseconds. */
   readonly slowestReturnMs: number;
@@ -93,7 +96,7 @@ export async function brokerKillRounds(options: {
       await waitUntil('the queue on disk', () => broker.isOnDisk(NAME));
       await randomMoment();
       await broker.kill();
-      // Some deliveries arrive without a broker. More would only slow its start down.
+      // Some deliveries arrive without a broker. More of them would only slow down its start.
       await pause(100);
       await Promise.all([broker.start(), load.stop()]);
       const startedAt = performance.now();

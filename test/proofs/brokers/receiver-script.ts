@@ -1,4 +1,6 @@
-/** A receiver that stores notifications in a broker, or in an inbox to compare with. Its environment has the URL. */
+/**
+ * A receiver that stores notifications in a broker or, for comparison, in an inbox. Its environment contains the URL.
+ */
 import { natsSink } from '../../../receiver/examples/nats-sink.ts';
 import { rabbitmqSink } from '../../../receiver/examples/rabbitmq-sink.ts';
 import {
@@ -14,7 +16,7 @@ import { NAME } from './broker.ts';
 const { HOOKPROOF_SECRET = '', HOOKPROOF_INBOX = '', SETTINGS = '{}' } = process.env;
 const { fault } = JSON.parse(SETTINGS) as { fault?: string };
 
-/** As it is, or with the fault: it answers before it stores. */
+/** Returns the sink unchanged, or with the fault that it answers before it stores. */
 function passOn(sink: NotificationSink): Pick<ReceiverOptions, 'sink'> {
   if (fault === undefined) return { sink };
   return {

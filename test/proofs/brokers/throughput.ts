@@ -1,4 +1,6 @@
-/** How many deliveries a receiver accepts each second with a broker, with SQLite, and with an inbox in memory. */
+/**
+ * Measures how many deliveries per second a receiver accepts with a broker, with SQLite, and with an inbox in memory.
+ */
 import { setTimeout as pause } from 'node:timers/promises';
 import { notification, startLoad } from '../durability/deliveries.ts';
 import { openFolder, sqliteStore, startReceiverProcess } from '../durability/receiver-process.ts';
@@ -28,13 +30,13 @@ const STORES: Readonly<Record<StoreName, () => Promise<OpenStore>>> = {
 
 export interface Throughput {
   readonly store: StoreName;
-  /** The median of the rounds. */
+  /** Deliveries per second: the median of the rounds. */
   readonly perSecond: number;
-  /** Compared with SQLite in the same round: the lowest ratio, the median, and the highest. */
+  /** Ratios to SQLite in the same round: the lowest, the median and the highest. */
   readonly toSqlite: readonly [lowest: number, median: number, highest: number];
 }
 
-/** Measures the stores in turns, so that what else the machine does meets all of them. */
+/** Measures the stores alternately, so that other load on the machine affects all of them. */
 export async function measureThroughput(): Promise<Throughput[]> {
   const names = Object.keys(STORES) as StoreName[];
   const rounds: Record<StoreName, number>[] = [];

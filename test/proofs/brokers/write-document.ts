@@ -1,6 +1,6 @@
 /**
  * Kills receivers and brokers 20 times each, measures throughput, and writes the section about brokers of
- * docs/durability.md. With the number of kills as an argument it writes nothing. Exits with 1 when a claim does not
+ * docs/durability.md. With a number of kills as its argument, it writes nothing. Exits with 1 when a claim does not
  * hold. Run by `npm run proofs -- brokers`.
  */
 import { execFileSync } from 'node:child_process';
@@ -73,7 +73,7 @@ function throughputTable(all: readonly Throughput[]): string {
   return markdownTable(heads, rows);
 }
 
-/** The version that the program prints, or that of its Debian package. */
+/** Returns the version that the program prints, or that of its Debian package. */
 function versionOf(name: BrokerName): string {
   if (name === 'NATS') return execFileSync(pathOf('nats-server') ?? '', ['--version'], { encoding: 'utf8' }).trim();
   return execFileSync('dpkg-query', ['-W', 'rabbitmq-server'], { encoding: 'utf8' }).trim().replace('\t', ' ');

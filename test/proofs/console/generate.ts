@@ -1,4 +1,4 @@
-/** A register of many partners with a year of records, made in the database; certificates have real signatures. */
+/** Generates a register of many partners with a year of records in the database. Certificates have real signatures. */
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import type { Pool } from 'pg';
 import { keyIdOf } from '../../../harness/certify/keys.ts';
@@ -12,7 +12,7 @@ export interface Generated {
 
 interface Size {
   readonly partners: number;
-  /** Records of each partner: one a day. */
+  /** Number of days. Each partner has one record per day. */
   readonly days: number;
 }
 
@@ -20,7 +20,7 @@ const DAY = 86_400_000;
 const PER_BATCH = 500;
 const ABOUT = { catalogue: `sha256:${'ab'.repeat(32)}`, version: '0.1.0' };
 
-/** The number of partners in each state among a hundred. The others are certified. */
+/** Number of partners in each state, out of a hundred. The others are certified. */
 const SHARES: readonly (readonly [State, number])[] = [
   ['allowed', 2],
   ['failing', 6],
@@ -54,12 +54,12 @@ function stateOf(at: number): State {
   return 'certified';
 }
 
-/** How many days ago a partner got its certificate. */
+/** Returns how many days ago a partner got its certificate. */
 const ageOf = (at: number, state: State) => (state === 'expired' ? 95 : 2 + ((at * 13) % 86));
 const nameOf = (at: number) => `partner-${String(at).padStart(5, '0')}`;
 const urlOf = (at: number) => `https://hooks-${at % 997}.example/partners/${at}`;
 
-/** Inserts the records. The tables exist already. */
+/** Inserts the records into existing tables. */
 export async function generateRegister(pool: Pool, { days, partners }: Size): Promise<Generated> {
   const { privateKey, publicKey } = generateKeyPairSync('ed25519');
   const names = Array.from({ length: partners }, (_, at) => nameOf(at));
@@ -71,7 +71,7 @@ export async function generateRegister(pool: Pool, { days, partners }: Size): Pr
   return { publicKey, privateKey, names };
 }
 
-/** One record a day: rechecks, some without an answer, and failing runs before the certificate. */
+/** Inserts one record per day: rechecks, some of them without an answer, and failing runs before the certificate. */
 async function insertDays(pool: Pool, places: readonly number[], days: number): Promise<void> {
   const given = places.map((at) => ({
     partner: nameOf(at),
@@ -119,7 +119,7 @@ function suites(fail: number): RegisterRecord['suites'] {
   return { signature: counts(fail), ...Object.fromEntries(others) };
 }
 
-/** The certificates, and what ended them. */
+/** Inserts the certificates, and the records that ended them. */
 async function insertDecisions(pool: Pool, places: readonly number[], privateKey: KeyObject): Promise<void> {
   const records = places.flatMap((at) => {
     const state = stateOf(at);

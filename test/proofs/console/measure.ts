@@ -1,6 +1,6 @@
 /**
- * How long the console takes for each page when the register has 10,000 partners with 3.6 million records, and how
- * large the tables are. Prints each figure, and exits with 1 when a page takes 300 ms or more. `--partners N --days N`
+ * Measures how long the console takes for each page with a register of 10,000 partners and 3.6 million records, and how
+ * large the tables are. Prints each figure, and exits with 1 if a page takes 300 ms or more. `--partners N --days N`
  * makes a smaller register. Run by `npm run proofs -- console`.
  */
 import { loadavg } from 'node:os';
@@ -41,7 +41,7 @@ async function measure(base: string, name: string, path: string): Promise<number
   return most;
 }
 
-/** The cursor of a page in the middle of the list, as a visitor gets to it. */
+/** Returns the cursor of a page in the middle of the list, which it reaches page by page like a visitor. */
 async function cursorAfter(base: string, path: string, pages: number): Promise<string> {
   let after = '';
   for (let at = 0; at < pages; at++) {

@@ -1,6 +1,6 @@
 /**
- * A base image without a registry of images: Debian by debootstrap, and Node with npm from packages of npm. Made once,
- * and kept as an archive in the temporary folder.
+ * Builds a base image without an image registry: Debian with debootstrap, and Node and npm from npm packages. It is
+ * built once, and kept as an archive in the temporary folder.
  */
 import { execFile, execFileSync } from 'node:child_process';
 import {
@@ -27,7 +27,7 @@ const CERTIFICATES = 'etc/ssl/certs/ca-certificates.crt';
 
 export const BASE_CONTENT = `Node ${NODE}, npm ${NPM}`;
 
-/** Returns the path of the archive, and whether it was there already. */
+/** Returns the path of the archive, and whether it already existed. */
 export async function baseArchive(): Promise<{ archive: string; kept: boolean }> {
   const archive = join(tmpdir(), `hookproof-base-${suite()}-${process.arch}-${NODE}-${NPM}.tar`);
   if (existsSync(archive)) return { archive, kept: true };
@@ -48,10 +48,10 @@ export async function baseArchive(): Promise<{ archive: string; kept: boolean }>
   }
 }
 
-/** Debian's name for the version of this machine: its packages can be fetched from here. */
+/** Returns the code name of this machine's Debian version, because its packages can be fetched from here. */
 const suite = () => /^VERSION_CODENAME=(\w+)/m.exec(readFileSync('/etc/os-release', 'utf8'))?.[1] ?? 'stable';
 
-/** The mirror from which this machine installs packages; empty for that of debootstrap. */
+/** Returns the mirror from which this machine installs packages. Empty for the default of debootstrap. */
 function mirror(): string[] {
   const format = ['indextargets', '--format', '$(RELEASE) $(SITE)', 'Created-By: Packages'];
   const targets = execFileSync('apt-get', format, { encoding: 'utf8' })

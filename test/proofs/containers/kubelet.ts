@@ -1,25 +1,25 @@
 /**
  * The part of Kubernetes that podman lacks: Jobs and Deployments become pods, and ConfigMaps, Secrets and claims become
- * folders with the links, owners and modes of a kubelet. Everything else of a manifest stays as it is.
+ * folders with the links, owners and modes of a kubelet. The rest of a manifest is unchanged.
  */
 import { chmodSync, chownSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Variable, Volume, Workload } from '../../ci/manifests.ts';
 import type { Pod, Podman, Ran } from './podman.ts';
 
-/** What the cluster of a user has: objects by name, and what differs from the manifests here. */
+/** The objects in a user's cluster, by name, and the differences from the manifests. */
 export interface Cluster {
   readonly folder: string;
   readonly image: string;
-  /** ConfigMaps and Secrets: keys with their texts. */
+  /** ConfigMaps and Secrets by name, each with its texts by key. */
   readonly objects: Readonly<Record<string, Readonly<Record<string, string>>>>;
-  /** Variables with other values than in the manifest. */
+  /** Variables with values other than those in the manifest. */
   readonly variables: Readonly<Record<string, string>>;
 }
 
 export const podName = (workload: string, index: number) => `${workload}-${index}`;
 
-/** The pod of a workload with this index: the completion index of a Job, or the number of a replica. */
+/** Creates the pod of a workload with this index: the completion index of a Job, or the number of a replica. */
 function podOf({ kind, metadata, spec }: Workload, index: number, cluster: Cluster): Pod {
   const name = podName(metadata.name, index);
   rmSync(join(cluster.folder, name), { recursive: true, force: true });
@@ -33,7 +33,7 @@ function podOf({ kind, metadata, spec }: Workload, index: number, cluster: Clust
     metadata: { name },
     spec: {
       ...pod,
-      // Partners, database and browser are on the loopback interface of this machine.
+      // Partners, database and browser use the loopback interface of this machine.
       hostNetwork: true,
       restartPolicy: 'Never',
       containers: [{ ...containers[0], image: cluster.image, env: [...env, ...completion] }],
@@ -74,7 +74,7 @@ function folderOf(volume: Volume, pod: string, group: number, { folder, objects 
   return place;
 }
 
-/** A folder of root that the group can write to. */
+/** Creates a folder that belongs to root and that the group can write to. */
 function ownFolder(path: string, group: number): string {
   mkdirSync(path, { recursive: true });
   chownSync(path, 0, group);
@@ -83,8 +83,8 @@ function ownFolder(path: string, group: number): string {
 }
 
 /**
- * Runs the pods of a Job at the same time, and starts one again that ended for no reason of its own, as the controller
- * does. Returns the last exit code of each, with the logs of all its pods.
+ * Runs the pods of a Job at the same time. Like the controller, it restarts a pod that ended for external reasons.
+ * Returns the last exit code of each, with the logs of all its pods.
  */
 export function runJob(podman: Podman, job: Workload, cluster: Cluster): Promise<Ran[]> {
   const { completions = 1, backoffLimitPerIndex, backoffLimit = 0, podFailurePolicy } = job.spec;

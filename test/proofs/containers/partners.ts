@@ -1,4 +1,4 @@
-/** The partners of the proof: reference receivers in containers of the image, one with a fault, one stopped. */
+/** The partners of the proof: reference receivers in containers of the image, one of them faulty and one stopped. */
 import { randomBytes } from 'node:crypto';
 import { chmodSync, chownSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -22,7 +22,7 @@ export const KINDS: readonly Kind[] = [
   { name: 'echo', outcome: 'certified' },
 ];
 
-/** The texts of the ConfigMap of the partners and of the Secret with all that they keep secret. */
+/** The texts of the partners' ConfigMap, and of the Secret with all their secrets. */
 export interface PartnerFiles {
   readonly partners: Readonly<Record<string, string>>;
   readonly secrets: Readonly<Record<string, string>>;

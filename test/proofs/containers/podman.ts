@@ -1,4 +1,4 @@
-/** Podman with a storage of its own in one folder, so that nothing of a proof stays on the machine. */
+/** Podman with separate storage in one folder, so that a proof leaves nothing on the machine. */
 import { execFile, spawnSync } from 'node:child_process';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,7 +15,7 @@ export interface Pod {
   readonly manifest: object;
 }
 
-/** What of a container decides about its privileges. */
+/** The properties of a container that determine its privileges. */
 export interface Privileges {
   readonly readOnlyRoot: boolean;
   readonly user: string;
@@ -23,8 +23,8 @@ export interface Privileges {
 }
 
 /**
- * Limits that an ordinary process can set on every machine: podman's defaults are above what a sandbox allows. Without
- * systemd, podman needs another manager of control groups and another log of events.
+ * Limits that an ordinary process can set on every machine, because podman's defaults exceed what a sandbox allows.
+ * Without systemd, podman needs another cgroup manager and another event log.
  */
 const configurationIn = (folder: string) => `[containers]
 default_ulimits = ["nofile=4096:4096", "nproc=4096:4096"]
@@ -35,7 +35,7 @@ events_logger = "none"
 network_config_dir = "${folder}/networks"
 `;
 
-/** crun rejects the hybrid hierarchy of control groups, runc does not. */
+/** The runtimes to try. crun rejects the hybrid cgroup hierarchy, which runc supports. */
 const RUNTIMES = ['crun', 'runc'];
 
 const OUTPUT_BYTES = 64 * 1024 * 1024;
@@ -94,8 +94,8 @@ export class Podman {
   }
 
   /**
-   * Starts the pod, after those that are being started: podman locks its storage. The name of the pod is also the
-   * beginning of the names of its containers.
+   * Starts the pod after any pods that are being started, because podman locks its storage. The names of its containers
+   * begin with the name of the pod.
    */
   play({ name, manifest }: Pod): Promise<unknown> {
     const file = join(this.#folder, `${name}.json`);
@@ -135,7 +135,7 @@ export class Podman {
   }
 }
 
-/** Returns why the programs are missing; null if they are there. Podman and debootstrap need root here. */
+/** Returns why podman cannot be used. Null if it can. Podman and debootstrap need root here. */
 export function whyNoPodman(): string | null {
   if (process.getuid?.() !== 0) return 'it needs root: debootstrap creates devices, and the pods share the network';
   const missing = ['podman', 'debootstrap'].filter((program) => spawnSync(program, ['--version']).status !== 0);

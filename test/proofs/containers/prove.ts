@@ -1,7 +1,7 @@
 /**
- * `npm run proofs -- containers`: builds the image on a base that is made here, and runs the manifests of docs/fleet
- * with podman, as a cluster would: an indexed Job certifies five partners in four pods, and a second Job merges. Fails
- * when an outcome, a privilege or a log differs from what the documents say. Without podman it is skipped.
+ * `npm run proofs -- containers`: builds the image on a base that it creates, and runs the manifests of docs/fleet with
+ * podman, as a cluster would: an indexed Job certifies five partners in four pods, and a second Job merges. Fails if an
+ * outcome, a privilege or a log differs from what the documents say. It is skipped without podman.
  */
 import { chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -51,7 +51,10 @@ async function buildImage(podman: Podman): Promise<string> {
   return sizes.split('\n').join(', ');
 }
 
-/** What the documents say about the image: nothing to write to but a volume, and all that the commands need. */
+/**
+ * Checks what the documents say about the image: only a volume is writable, and everything that the commands need is
+ * there.
+ */
 async function checkImage(podman: Podman, folder: string): Promise<void> {
   const image = (args: readonly string[], ...options: string[]) =>
     podman.run(['run', '--rm', ...HARDENED, ...options, IMAGE, ...args]);
@@ -69,7 +72,7 @@ async function checkImage(podman: Podman, folder: string): Promise<void> {
   expectThat(init.code === 0 && readdirSync(join(folder, 'data/go')).includes('main.go'), 'init --stack go fails');
 }
 
-/** A folder of the user of the image. */
+/** Creates a folder that belongs to the user of the image. */
 function ownedFolder(folder: string, name: string): string {
   const path = join(folder, name);
   mkdirSync(path);
@@ -122,7 +125,7 @@ async function certifyOnce(podman: Podman, cluster: Cluster): Promise<void> {
   expectThat(records === KINDS.length, `the joined register has ${records} records, expected ${KINDS.length}`);
 }
 
-/** Resolves when the file exists, and rejects when it cannot appear any more. */
+/** Resolves when the file exists, and rejects when it can no longer appear. */
 async function found(path: string, over: AbortSignal): Promise<void> {
   while (!existsSync(path)) await pause(50, undefined, { signal: over });
 }
@@ -132,7 +135,7 @@ function exitCodes({ metadata }: Workload, ran: readonly Ran[]): string {
   return `${metadata.name}: ${pods}, exit ${ran.map(({ code }) => code).join(' ')}`;
 }
 
-/** What the manifest itself decides is nothing to advise the operator about. */
+/** Expects no advice, because the operator cannot change what the manifest itself decides. */
 function expectNoAdvice(what: string, { stderr }: Ran): void {
   expectThat(!/chmod|can read|warning/i.test(stderr), `${what} prints advice: ${stderr}`);
 }

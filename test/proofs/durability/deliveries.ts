@@ -3,7 +3,7 @@ import { createHmac, randomBytes } from 'node:crypto';
 import { Agent, request } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** Generated for each run. */
+/** The secret, which is generated for each run. */
 export const SECRET = randomBytes(32).toString('hex');
 
 export interface Delivery {
@@ -19,7 +19,10 @@ interface Answer {
   readonly ms: number;
 }
 
-/** About as long as a real one. `at`, in seconds since 1970, is the order within the transaction. */
+/**
+ * Creates a notification that is about as long as a real one. `at`, in seconds since 1970, determines the order within
+ * the transaction.
+ */
 export function notification(id: string, transactionId: string, at: number): Delivery {
   const metadata = { orderType: 'BUY', providerTransactionStatus: 'PROCESSING', note: 'x'.repeat(400) };
   const data = { type: 'ORDER_TRACKING', providerId: 'provider-1', transactionId, metadata, errorData: null };
@@ -27,7 +30,10 @@ export function notification(id: string, transactionId: string, at: number): Del
   return { id, transactionId, body, signature: createHmac('sha256', SECRET).update(body).digest('base64') };
 }
 
-/** Null when the connection ended without an answer: it is unknown then whether the delivery was stored. */
+/**
+ * Returns the answer. Null if the connection ended without one, in which case it is unknown whether the delivery was
+ * stored.
+ */
 export function deliver(url: string, agent: Agent, { body, signature }: Delivery): Promise<Answer | null> {
   const startedAt = performance.now();
   return new Promise((resolve) => {
@@ -71,7 +77,7 @@ export function startLoad(options: {
       if (delivery === null) return;
       const answer = await deliver(url, agent, delivery);
       onAnswer(delivery, answer);
-      // Nothing is listening, or the receiver answered 503: a sender pauses too.
+      // Nothing is listening, or the receiver answered 503. A real sender also pauses.
       if (answer?.status !== 200) await pause(5);
     }
   };
@@ -87,25 +93,28 @@ export function startLoad(options: {
 
 interface Entry {
   readonly delivery: Delivery;
-  /** How often the answer was that this one is new. More than once is a duplicate insert. */
+  /** How often the receiver answered that the notification is new. More than once means a duplicate insert. */
   accepted: number;
   acknowledged: boolean;
 }
 
 interface Ledger {
-  /** The next delivery; one in twenty is an earlier one, answered or not. */
+  /** Returns the next delivery. One in twenty repeats an earlier one, whether it was answered or not. */
   next(): Delivery;
   onAnswer(delivery: Delivery, answer: Answer | null): void;
   acknowledged(): string[];
-  /** Delivered, and not answered 200 yet: a sender delivers them again. */
+  /** Returns the deliveries that have not yet been answered 200. A sender delivers them again. */
   unacknowledged(): Delivery[];
   acceptedTwice(): string[];
   readonly counts: { sent: number; ok: number; refused: number; unanswered: number; slowestMs: number };
-  /** Other answers than 200, by their status. */
+  /** Number of answers other than 200, by status. */
   readonly statuses: Map<number, number>;
 }
 
-/** What the sender knows about each notification. `make` returns the n-th one; `random` returns numbers from 0 to 1. */
+/**
+ * Creates a record of what the sender knows about each notification. `make` returns the n-th one; `random` returns
+ * numbers from 0 to 1.
+ */
 export function openLedger(make: (n: number) => Delivery, random: () => number): Ledger {
   const lines = new Map<string, Entry>();
   const order: Entry[] = [];

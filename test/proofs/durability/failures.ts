@@ -30,12 +30,12 @@ export function diskFull(disk: SmallDisk): Failure {
   };
 }
 
-/** A store whose file is on this disk. */
+/** Returns a store whose file is on this disk. */
 export function storeOn(store: Store, disk: SmallDisk): Store {
   return { ...store, url: pathToFileURL(join(disk.path, 'inbox.db')).href };
 }
 
-/** Like a backup, or a statement without a commit in another session. */
+/** Locks the file, like a backup or an uncommitted statement in another session. */
 export async function fileLocked({ url }: Store): Promise<Failure> {
   const { DatabaseSync } = await loadSqlite();
   const file = fileURLToPath(url);
@@ -54,7 +54,7 @@ export async function fileLocked({ url }: Store): Promise<Failure> {
   };
 }
 
-/** Like a restore, or a script that tidies up, while the receiver is running. */
+/** Moves the file while the receiver is running, like a restore or a clean-up script. */
 export function fileMoved({ url }: Store, replacement: 'nothing' | 'a copy'): Failure {
   const file = fileURLToPath(url);
   const aside = `${file}.aside`;
@@ -127,7 +127,7 @@ function childrenOf(parent: number): number[] {
   return pids.map(Number).filter((pid) => parentOf(pid) === parent);
 }
 
-/** 0 if the process has ended. */
+/** Returns the id of the parent process. 0 if the process has ended. */
 function parentOf(pid: number): number {
   try {
     return Number(/^PPid:\s+(\d+)$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]);
@@ -136,13 +136,15 @@ function parentOf(pid: number): number {
   }
 }
 
-/** A small disk: a file system in memory if we may mount one, otherwise a limit on the size of files of a process. */
+/**
+ * A small disk: a file system in memory if mounting is permitted, otherwise a limit on the size of a process's files.
+ */
 interface SmallDisk {
-  /** What was used, for the document. */
+  /** The kind of disk, for the document. */
   readonly kind: string;
   /** The folder for the files. */
   readonly path: string;
-  /** A command that runs the process that writes there. */
+  /** A command prefix for the process that writes to the disk. */
   readonly commandPrefix: readonly string[];
   fill(pid: number): void;
   empty(pid: number): void;
@@ -171,7 +173,7 @@ function smallFileSystem(path: string): SmallDisk {
         try {
           while (true) writeSync(file, Buffer.alloc(size));
         } catch {
-          // Full, for writes of this size.
+          // The disk is full for writes of this size.
         }
       }
       closeSync(file);
@@ -181,7 +183,7 @@ function smallFileSystem(path: string): SmallDisk {
   };
 }
 
-/** Ignores the signal that comes with the limit: it would end the process, and a full disk sends none. */
+/** Ignores the signal of the limit, because it would end the process, and a full disk sends no signal. */
 const WITHOUT_SIGNAL = ['sh', '-c', 'trap "" XFSZ; exec "$@"', 'sh'];
 
 function limitedFiles(path: string): SmallDisk {

@@ -20,7 +20,7 @@ export const FAULTS = {
 } as const;
 export type Fault = keyof typeof FAULTS;
 
-/** The pipeline with the faulty stages. */
+/** Returns the pipeline with the faulty stages. */
 export function faultyPipeline(
   way: Fault | undefined,
   parts: {
@@ -28,7 +28,7 @@ export function faultyPipeline(
     readonly inbox: Inbox;
     readonly handling: Handling;
     readonly handlers: Handlers;
-    /** How long after the answer it stores, in milliseconds: like background work under load. */
+    /** Time from the answer until the receiver stores, in milliseconds, like background work under load. */
     readonly backgroundMs?: number | undefined;
   },
 ): Pipeline {
@@ -70,7 +70,7 @@ export function faultyPipeline(
   return correct;
 }
 
-/** The inbox with the fault. */
+/** Returns the inbox with the fault. */
 export async function faultyInbox(way: Fault | undefined, inbox: Inbox, url: string): Promise<Inbox> {
   if (way === 'does not wait for the disk') {
     const { DatabaseSync } = await loadSqlite();

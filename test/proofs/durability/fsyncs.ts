@@ -1,6 +1,6 @@
 /**
- * Counts flushes. Deliveries that are sent one after the other, each acknowledged before the next, need one flush each.
- * A SIGKILL cannot show that: written data that is not flushed survives the process, and is lost when the power fails.
+ * Counts flushes. If deliveries are sent in sequence, each needs one flush before its acknowledgement. A SIGKILL cannot
+ * show this, because written data that is not flushed survives the process, but is lost in a power failure.
  */
 
 import { execFileSync } from 'node:child_process';
@@ -16,7 +16,7 @@ export interface SerialResult {
   readonly store: string;
   readonly deliveries: number;
   readonly acknowledged: number;
-  /** Null if they cannot be counted. */
+  /** Number of flushes. Null if they cannot be counted. */
   readonly fsyncs: number | null;
 }
 
@@ -41,13 +41,16 @@ export async function serialFsyncs(store: Store, deliveries: number, fault?: Fau
   return { store: name, deliveries, acknowledged, fsyncs };
 }
 
-/** Flushes of the server's write-ahead log. PostgreSQL adds those of a connection when it ends. */
+/**
+ * Returns the number of flushes of the server's write-ahead log. PostgreSQL adds those of a connection when the
+ * connection ends.
+ */
 async function serverFlushes(url: string): Promise<number> {
   const [row] = await query<{ wal_sync: string }>(url, 'SELECT wal_sync FROM pg_stat_wal');
   return Number(row?.wal_sync);
 }
 
-/** A preloaded library that counts the calls of fsync and fdatasync. */
+/** A preloaded library that counts calls of fsync and fdatasync. */
 const SOURCE = `#define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdatomic.h>
@@ -68,7 +71,7 @@ interface FsyncCounter {
   readonly read: (stderr: string) => number;
 }
 
-/** Null, with a message, if there is no C compiler. */
+/** Creates the counter. Prints a message and returns null if there is no C compiler. */
 export function fsyncCounter(folder: string): FsyncCounter | null {
   const [source, library] = [join(folder, 'count-fsyncs.c'), join(folder, 'count-fsyncs.so')];
   writeFileSync(source, SOURCE);

@@ -15,17 +15,20 @@ export interface KillResult {
   readonly rounds: number;
   readonly delivered: number;
   readonly acknowledged: number;
-  /** Acknowledged, but not in the inbox after a kill. */
+  /** Number of notifications that were acknowledged, but are not in the inbox after a kill. */
   readonly missing: number;
-  /** Second rows of an id, and ids that were reported as new twice. */
+  /** Number of second rows for an id, and of ids that were reported as new twice. */
   readonly duplicates: number;
-  /** Acknowledged, but not completely handled at the end. */
+  /** Number of notifications that were acknowledged, but are not completely handled at the end. */
   readonly unhandled: number;
-  /** Their handler started, but they were not in the inbox after a kill. */
+  /** Number of notifications whose handler started, but that were not in the inbox after a kill. */
   readonly handledUnstored: number;
-  /** In the inbox when the receiver was killed, but not answered: the sender delivers them again. */
+  /**
+   * Number of notifications that were in the inbox when the receiver was killed, but were not answered. The sender
+   * delivers them again.
+   */
   readonly storedUnacknowledged: number;
-  /** Handled again after a kill interrupted the handler. */
+  /** Number of notifications that were handled again after a kill had interrupted the handler. */
   readonly handledAgain: number;
   readonly dead: number;
 }
@@ -38,13 +41,13 @@ export interface KillOptions {
   /** Bounds of the random time from the first acknowledgement of a round to the kill, in milliseconds. */
   readonly betweenMs: readonly [number, number];
   readonly connections?: number;
-  /** How far the clock is set back between each kill and the next start, in milliseconds. SQLite only. */
+  /** Time by which the clock is set back between each kill and the next start, in milliseconds. SQLite only. */
   readonly clockBackMs?: number;
 }
 
 /**
- * Makes every stored time later, which to the receiver is the same as its clock being set back. Returns the URL of a
- * copy: this process can have connections to the original, and the receiver would take them for another receiver.
+ * Makes every stored time later, which has the same effect on the receiver as setting back its clock. Returns the URL
+ * of a copy, because the receiver would mistake connections of this process to the original for another receiver.
  */
 async function setClockBack(url: string, ms: number, round: number): Promise<string> {
   const copy = `${url}.${round}`;
@@ -62,7 +65,7 @@ export async function killRounds(options: KillOptions): Promise<KillResult> {
   const { folder } = store;
   let inbox = store.url;
   const random = seededRandom(seed);
-  // Five notifications a transaction, some of them far apart.
+  // Each transaction has five notifications, some of them far apart.
   const ledger = openLedger((n) => notification(`id-${n}`, `t-${n % 7 === 0 ? n % 70 : n}`, 1_700_000_000 + n), random);
   const { next, onAnswer } = ledger;
   const missing = new Set<string>();

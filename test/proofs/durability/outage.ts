@@ -10,7 +10,7 @@ import { endedIds, missingFrom, storedRows, unsettled, waitUntil } from './store
 
 /** How an inbox fails. */
 export interface Failure {
-  /** For the document. */
+  /** Description of the failure, for the document. */
   readonly what: string;
   begin(receiver: ReceiverProcess): Promise<void> | void;
   end(receiver: ReceiverProcess): Promise<void> | void;
@@ -21,15 +21,15 @@ export interface OutageResult {
   readonly store: string;
   readonly acknowledged: number;
   readonly refused: number;
-  /** Answers that were neither 200 nor 503, and connections that ended without one. */
+  /** Number of answers other than 200 and 503, and of connections that ended without an answer. */
   readonly otherwise: number;
   readonly slowestMs: number;
-  /** Answered 200, but without a row. */
+  /** Number of deliveries that were answered 200, but have no row. */
   readonly acknowledgedWithoutRow: number;
   readonly duplicates: number;
-  /** From the end of the failure until it is ready, without any delivery, in milliseconds. */
+  /** Time from the end of the failure until the receiver is ready, without any delivery, in milliseconds. */
   readonly readyAfterMs: number;
-  /** From the next delivery to the next 200, in milliseconds. */
+  /** Time from the next delivery to the next 200, in milliseconds. */
   readonly backAfterMs: number;
   readonly unhandled: number;
   readonly handledAgain: number;
@@ -43,9 +43,9 @@ export interface OutageOptions {
   readonly store: Store;
   readonly failure: Failure;
   readonly setup: Omit<ReceiverSetup, 'inbox' | 'folder'>;
-  /** The URL for the receiver, if it is not that of the store: that of a proxy. */
+  /** The inbox URL for the receiver, if it differs from that of the store because of a proxy. */
   readonly inbox?: string;
-  /** The failure lasts until this many deliveries were refused, and at least `lastsMs`. */
+  /** The failure lasts until this many deliveries have been rejected, and at least `lastsMs`. */
   readonly refusals: number;
   readonly lastsMs?: number;
   readonly connections?: number;
@@ -88,7 +88,7 @@ export async function outage(options: OutageOptions): Promise<OutageResult> {
     ledger.acknowledged(),
     (await storedRows(url)).map(({ id }) => id),
   );
-  // Delivers again what was refused, as a sender does. Some of it is in the inbox already.
+  // Repeats the rejected deliveries, as a sender does. Some of them are already in the inbox.
   const again = ledger.unacknowledged();
   await startLoad({ url: receiver.url, connections, next: () => again.pop() ?? null, onAnswer }).ended;
   await waitUntil('everything is handled', async () => (await unsettled(url)) === 0);
@@ -116,7 +116,7 @@ export async function outage(options: OutageOptions): Promise<OutageResult> {
   };
 }
 
-/** The events of a log that are not about a single delivery, in order. */
+/** Returns the events of a log that are not about a single delivery, in order. */
 function eventsIn(log: string): string[] {
   const usual = new Set(['delivery', 'listening']);
   return log

@@ -1,4 +1,4 @@
-/** Every proof in full, one after the other: the machine should have nothing else to do. */
+/** Runs every proof in full, one after another, on a machine that should be otherwise idle. */
 
 import { spawnSync } from 'node:child_process';
 import { cpus, release, totalmem } from 'node:os';
@@ -19,12 +19,14 @@ import { addressOf, startProxy, type TcpProxy, throughProxy } from './tcp-proxy.
 const ROUNDS = 20;
 const ROUNDS_OF_FAULTY = 3;
 const SOAK = 300_000;
-/** Short enough to observe a takeover; on a busy machine a receiver may renew a lease a second late. */
+/**
+ * A lease that is short enough to observe a takeover, although a receiver on a busy machine may renew it a second late.
+ */
 const HANDLING = { leaseMs: 4000, pollMs: 200 };
 
 interface Named<Result> {
   readonly store: string;
-  /** Null for the correct receiver. */
+  /** The fault of the receiver. Null for the correct one. */
   readonly fault: Fault | null;
   readonly result: Result;
 }
@@ -75,7 +77,7 @@ async function allKills(withStore: WithStore): Promise<Proofs['kills']> {
   const all: Proofs['kills'][number][] = [];
   for (const name of ['SQLite', 'PostgreSQL'] as const) {
     for (const fault of [null, 'acknowledges first', 'handles first', 'settles first'] as const) {
-      // The correct one as a partner runs it, the faulty ones as a script.
+      // The correct receiver runs as the program, as with a partner, and the faulty ones as a script.
       const correct = { setup: { how: 'program', handlerMs: 2 }, rounds: ROUNDS } as const;
       // Slow handlers, so that a kill interrupts some of them within three rounds.
       const setup = { how: 'script', handlerMs: 20, handling: HANDLING, ...(fault === null ? {} : { fault }) } as const;
@@ -194,7 +196,7 @@ async function allSoaks(withStore: WithStore): Promise<Proofs['soaks']> {
 const MAX_GROWTH_MB = 15;
 const MAX_ANSWER_MS = 8000;
 
-/** The claims that do not hold. A faulty receiver must fail the proof that is meant to catch it. */
+/** Returns the claims that do not hold. A faulty receiver must fail the proof that is meant to detect it. */
 export function brokenClaims(proofs: Proofs): string[] {
   const claims: [what: string, holds: boolean][] = [];
   for (const { store, fault, result: r } of proofs.kills) {
@@ -235,7 +237,8 @@ export function brokenClaims(proofs: Proofs): string[] {
 }
 
 /**
- * The hardware and the versions of the software, without the name of the machine. `postgres` is the URL of the server.
+ * Returns the hardware and the versions of the software, without the name of the machine. `postgres` is the URL of the
+ * server.
  */
 async function describeMachine(postgres: string | null): Promise<string[]> {
   const { loadSqlite } = await import('../../../receiver/inbox/sqlite-database.ts');

@@ -27,7 +27,7 @@ export interface ReceiverCounts {
 export interface ReceiverProcess {
   readonly pid: number;
   readonly url: string;
-  /** The status of /readyz. Only the script serves it. */
+  /** Returns the status of /readyz, which only the script serves. */
   readiness(): Promise<number>;
   /** Sends SIGKILL, and resolves when the process has ended. */
   kill(): Promise<void>;
@@ -35,12 +35,12 @@ export interface ReceiverProcess {
   end(): Promise<{ readonly code: number | null; readonly stderr: string; readonly counts: ReceiverCounts | null }>;
 }
 
-/** A record of what was done, in a file. */
+/** Settings of the effects record in a file. */
 export interface EffectsSetup {
   readonly file: string;
-  /** How often the handler fails before it records, and after it: from 0 to 1. */
+  /** Probability that the handler fails before it records, and after it, from 0 to 1. */
   readonly failures: number;
-  /** A faulty receiver: it records an effect again each time that the handler runs. */
+  /** Set for a faulty receiver that records an effect again each time the handler runs. */
   readonly ignoresKeys?: true;
   /** How long the handler works before it records, and after it, in milliseconds. */
   readonly beforeMs?: number;
@@ -50,31 +50,31 @@ export interface EffectsSetup {
 }
 
 export interface ReceiverSetup {
-  /** `program`: the compiled command line, as a partner runs it. `script`: with the settings below. */
+  /** `program` is the compiled command line, as a partner runs it. `script` supports the settings below. */
   readonly how: 'program' | 'script';
   readonly inbox: string;
   readonly folder: Folder;
-  /** Another script to run than `receiver-script.ts`. */
+  /** A script other than `receiver-script.ts`. */
   readonly script?: string;
   readonly handlerMs?: number;
-  /** Without handlers, a stored notification is settled at once. The script only. */
+  /** False for no handlers, so that a stored notification is settled at once. Script only. */
   readonly withHandlers?: boolean;
   readonly fault?: Fault;
   readonly handling?: Partial<HandlingPolicy>;
-  /** The script only. */
+  /** Settings of the effects record. Script only. */
   readonly effects?: EffectsSetup;
   readonly env?: NodeJS.ProcessEnv;
-  /** Where it writes its log, if not to the folder. */
+  /** The file for its log. Default: one in the folder. */
   readonly logFile?: string;
-  /** A command that runs the receiver: `taskset -c 0`. */
+  /** A command prefix for the receiver: `taskset -c 0`. */
   readonly commandPrefix?: readonly string[];
 }
 
-/** Where the processes of one proof write. */
+/** The folder to which the processes of one proof write. */
 export interface Folder {
   readonly path: string;
   readonly handled: string;
-  /** The log of every receiver of this folder. */
+  /** Returns the logs of all receivers in this folder. */
   log(): string;
   remove(): void;
 }
@@ -123,7 +123,7 @@ export async function startReceiverProcess(setup: ReceiverSetup): Promise<Receiv
   });
   closeSync(log);
   const ended = once(child, 'exit');
-  // After the exit of the process, when its last output has been read.
+  // `close` follows the exit of the process, when its last output has been read.
   const closed = once(child, 'close');
   // Ends the process even when a test is aborted.
   const onExit = () => child.kill('SIGKILL');
@@ -158,7 +158,7 @@ export async function startReceiverProcess(setup: ReceiverSetup): Promise<Receiv
 
 const bundles = new Map<string, Promise<string>>();
 
-/** A script bundled to one JavaScript file: it starts five times as fast, and has no compiler in memory. */
+/** Bundles a script into one JavaScript file, which starts five times as fast and has no compiler in memory. */
 export function bundledScript(script = SCRIPT): Promise<string> {
   const bundle = bundles.get(script) ?? bundleScript(script);
   bundles.set(script, bundle);
@@ -185,7 +185,7 @@ export function sqliteStore(): Store {
   return { name: 'SQLite', url: pathToFileURL(join(folder.path, 'inbox.db')).href, folder };
 }
 
-/** `server` is the URL of a server on which databases can be created. */
+/** Returns a store with a new database. `server` is the URL of a server on which databases can be created. */
 export async function postgresStore(server: string): Promise<Store> {
   return { name: 'PostgreSQL', url: await newDatabase(server), folder: openFolder() };
 }

@@ -28,7 +28,7 @@ interface Settings {
   readonly withHandlers: boolean;
   readonly effects?: EffectsSetup;
   readonly backgroundMs?: number;
-  /** 0 takes a free port. */
+  /** The port. 0 selects a free one. */
   readonly port?: number;
 }
 
@@ -53,7 +53,7 @@ const handlers =
             await delay(effects?.beforeMs ?? 0);
             const isNew = await record.apply(effect, effects?.ignoresKeys ? `${key} ${process.pid} ${applied}` : key);
             await delay(effects?.afterMs ?? 0);
-            // The handler runs again although its effect is recorded.
+            // The handler runs again, although its effect has been recorded.
             failAtRandom();
             return isNew;
           },

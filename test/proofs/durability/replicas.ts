@@ -14,24 +14,24 @@ import { addressOf, startProxy } from './tcp-proxy.ts';
 
 export interface ReplicaResult {
   readonly notifications: number;
-  /** Answers with 200: three for each notification. */
+  /** Number of answers with 200. Expected: three for each notification. */
   readonly ok: number;
-  /** Of them, those that reported it as new: one for each notification. */
+  /** Number of these answers that reported a new notification. Expected: one for each notification. */
   readonly accepted: number;
   readonly rows: number;
-  /** Started handlers, and completely handled notifications. */
+  /** Number of started handlers, and of completely handled notifications. */
   readonly runs: number;
   readonly handled: number;
-  /** Pairs of handlers of one transaction that ran at the same time. */
+  /** Number of pairs of handlers of one transaction that ran at the same time. */
   readonly overlaps: number;
   /**
-   * Pairs of one transaction, both acknowledged before the handlers could continue, that were handled in the wrong
-   * order.
+   * Number of pairs of one transaction that were handled in the wrong order, although both notifications were
+   * acknowledged before the handlers could continue.
    */
   readonly outOfOrder: number;
-  /** All such pairs. */
+  /** Number of all such pairs. */
   readonly pairs: number;
-  /** How many notifications each receiver handled. */
+  /** Number of notifications that each receiver handled. */
   readonly shares: readonly number[];
 }
 
@@ -40,7 +40,7 @@ export interface ReplicaOptions {
   readonly setup: Omit<ReceiverSetup, 'inbox' | 'folder'>;
   readonly notifications: number;
   readonly atATime?: number;
-  /** Notifications of one transaction. */
+  /** Number of notifications in one transaction. */
   readonly inTransaction?: number;
   /** Kills the first receiver after this many acknowledged notifications. */
   readonly killAfter?: number;
@@ -51,10 +51,10 @@ const COPIES = 3;
 export async function replicas(options: ReplicaOptions): Promise<ReplicaResult> {
   const { store, setup, notifications, atATime = 20, inTransaction = 5, killAfter } = options;
   const { url: inbox, folder } = store;
-  // The handlers wait until half of the notifications are stored. A handler that starts earlier says nothing about the
-  // order, because the rest was not stored when its entry was claimed.
+  // The handlers wait until half of the notifications are stored. A handler that starts earlier shows nothing about the
+  // order, because the other notifications were not stored when its entry was claimed.
   const gate = join(folder.path, 'gate');
-  // A receiver that runs handlers before it answers would wait for ever.
+  // A receiver that runs handlers before it answers would wait forever.
   const env = setup.fault === undefined ? { HANDLER_GATE_FILE: gate } : {};
   const receivers = await Promise.all([1, 2].map(() => startReceiverProcess({ ...setup, inbox, folder, env })));
   const proxy = await startProxy(receivers.map(({ url }) => addressOf(url)));
@@ -76,7 +76,7 @@ export async function replicas(options: ReplicaOptions): Promise<ReplicaResult> 
     return accepting.length > 0;
   };
   const work = async () => {
-    // A connection each, so that the copies go to different receivers.
+    // Each copy has its own connection, so that the copies reach different receivers.
     const agents = Array.from({ length: COPIES }, () => new Agent({ keepAlive: true, maxSockets: 1 }));
     for (let delivery = all.shift(); delivery !== undefined; delivery = all.shift()) {
       while (!(await deliverCopies(delivery, agents))) await pause(5);
@@ -112,7 +112,10 @@ export async function replicas(options: ReplicaOptions): Promise<ReplicaResult> 
   };
 }
 
-/** Compares each pair of a transaction. Interrupted handlers are left out, because their end is unknown. */
+/**
+ * Compares each pair of handlers of a transaction. Interrupted handlers are left out, because the time of their end is
+ * unknown.
+ */
 function orderIn(ended: readonly HandlerRun[], acknowledgedAt: ReadonlyMap<string, number>, releasedAt: number) {
   const transactions = new Map<string, HandlerRun[]>();
   for (const run of ended) transactions.set(run.transactionId, [...(transactions.get(run.transactionId) ?? []), run]);
@@ -132,6 +135,6 @@ function orderIn(ended: readonly HandlerRun[], acknowledgedAt: ReadonlyMap<strin
   return { overlaps, outOfOrder, pairs };
 }
 
-/** The clock that all processes of a machine share. */
+/** Returns the time of the clock that all processes of a machine share. */
 const microseconds = () => Number(process.hrtime.bigint() / 1000n);
 const numberOf = ({ id }: HandlerRun) => Number(id.slice('id-'.length));

@@ -1,6 +1,6 @@
 /**
- * Many new deliveries with handlers: memory at each tenth of them, latencies, rows, the size of the write-ahead log,
- * and the number of flushes.
+ * Sends many new deliveries that are handled. Measures the memory in each tenth of them, latencies, rows, the size of
+ * the write-ahead log, and the number of flushes.
  */
 
 import { existsSync, readFileSync, statSync } from 'node:fs';
@@ -16,20 +16,20 @@ export interface SoakResult {
   readonly deliveries: number;
   readonly acknowledged: number;
   readonly rows: number;
-  /** Notifications that were handled at the first attempt. */
+  /** Number of notifications that were handled at the first attempt. */
   readonly handled: number;
   readonly seconds: number;
-  /** From the last answer until everything was handled. */
+  /** Time from the last answer until everything was handled, in seconds. */
   readonly workedOffSeconds: number;
-  /** How many waited for a handler when the last answer arrived. */
+  /** Number of notifications that were waiting for a handler when the last answer arrived. */
   readonly backlog: number;
   /** The resident set of the receiver in MB, the median of each tenth; the first begins after the warm-up. */
   readonly memory: readonly number[];
-  /** In milliseconds. */
+  /** Percentiles of the response time, in milliseconds. */
   readonly latency: Readonly<Record<'p50' | 'p90' | 'p99' | 'p99.9' | 'max', number>>;
   readonly cpuUs: number;
   readonly walMb: number;
-  /** For each acknowledged notification, including its handler. Null if they could not be counted. */
+  /** Commits per acknowledged notification, including those of its handler. Null if they could not be counted. */
   readonly commitsEach: number | null;
   readonly fsyncsEach: number | null;
 }
@@ -108,9 +108,9 @@ export async function soak(options: SoakOptions): Promise<SoakResult> {
 
 /** Samples the memory and the write-ahead log of a process, on Linux. */
 interface Watch {
-  /** The resident set in MB, the median of the samples since the last call. */
+  /** Returns the resident set in MB: the median of the samples since the last call. */
   memory(): number;
-  /** The largest size of the write-ahead log of a SQLite file, in MB. */
+  /** Returns the largest size of the write-ahead log of a SQLite file, in MB. */
   readonly largestWal: () => number;
   stop(): void;
 }
@@ -144,9 +144,9 @@ function residentSet(pid: number): number {
   return (Number(kilobytes) * 1024) / MB;
 }
 
-/** User and system time of a process so far, in seconds. */
+/** Returns the user and system time of a process so far, in seconds. */
 function cpuSeconds(pid: number): number {
-  // The name in brackets may contain blanks.
+  // The name in parentheses may contain spaces.
   const fields = readFileSync(`/proc/${pid}/stat`, 'latin1')
     .replace(/^.*\) /s, '')
     .split(' ');

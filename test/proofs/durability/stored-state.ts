@@ -1,4 +1,4 @@
-/** Reads the inbox with SQL, and what the handlers did from the file that they write, without asking the receiver. */
+/** Reads the inbox with SQL, and the file in which the handlers record what they did, without using the receiver. */
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
@@ -9,12 +9,12 @@ interface StoredRow {
   readonly state: string;
 }
 
-/** Every row of the inbox. */
+/** Returns every row of the inbox. */
 export async function storedRows(url: string): Promise<StoredRow[]> {
   return query(url, 'SELECT id, state FROM hookproof_inbox');
 }
 
-/** How many entries are not settled yet. */
+/** Returns how many entries are not settled yet. */
 export async function unsettled(url: string): Promise<number> {
   const [row] = await query<{ count: number | string }>(
     url,
@@ -23,7 +23,10 @@ export async function unsettled(url: string): Promise<number> {
   return Number(row?.count);
 }
 
-/** Reads one row at most, because counting hundreds of thousands of rows repeatedly would be a load itself. */
+/**
+ * Returns true if no entry is open. Reads at most one row, because repeatedly counting hundreds of thousands of rows
+ * would itself cause load.
+ */
 export async function isSettled(url: string): Promise<boolean> {
   const one = (state: string) =>
     `SELECT * FROM (SELECT id FROM hookproof_inbox WHERE state = '${state}' LIMIT 1) AS ${state}`;
@@ -50,7 +53,9 @@ export async function query<Row = StoredRow>(url: string, sql: string): Promise<
   }
 }
 
-/** One run of a handler; times in microseconds of the machine's clock. `endedAt` is null when it was interrupted. */
+/**
+ * One run of a handler. Times are in microseconds of the machine's clock. `endedAt` is null if the run was interrupted.
+ */
 export interface HandlerRun {
   readonly pid: number;
   readonly id: string;
@@ -60,7 +65,7 @@ export interface HandlerRun {
   endedAt: number | null;
 }
 
-/** The runs that `recording-handlers.mjs` has recorded in a file. */
+/** Returns the runs that `recording-handlers.mjs` has recorded in a file. */
 export function handlerRuns(file: string): HandlerRun[] {
   const runs = new Map<string, HandlerRun>();
   const lines = existsSync(file) ? readFileSync(file, 'latin1').split('\n') : [];
@@ -90,13 +95,13 @@ export function endedIds(file: string): string[] {
     .map(({ id }) => id);
 }
 
-/** The ids that are in the first and not in the second. */
+/** Returns the ids that are in the first list but not in the second. */
 export function missingFrom(one: Iterable<string>, other: Iterable<string>): string[] {
   const known = new Set(other);
   return [...new Set(one)].filter((each) => !known.has(each));
 }
 
-/** Polls until the condition holds. Throws with `what` when that takes too long. */
+/** Polls until the condition holds. Throws an error that names `what` if this takes too long. */
 export async function waitUntil(
   what: string,
   isSo: () => Promise<boolean> | boolean,

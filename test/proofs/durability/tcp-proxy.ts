@@ -16,7 +16,7 @@ export interface TcpProxy {
   close(): Promise<void>;
 }
 
-/** Distributes connections to the targets in turn, and skips targets that are not listening. */
+/** Starts a proxy that distributes connections to the targets in turn, and skips targets that are not listening. */
 export async function startProxy(
   targets: readonly { readonly host: string; readonly port: number }[],
 ): Promise<TcpProxy> {
@@ -80,7 +80,7 @@ export async function startProxy(
   };
 }
 
-/** The URL of a database through the proxy. */
+/** Returns the URL of a database through the proxy. */
 export function throughProxy(url: string, { port }: TcpProxy): string {
   const changed = new URL(url);
   changed.port = String(port);

@@ -1,6 +1,6 @@
 /**
- * Runs every proof and writes docs/durability.md, which takes a quarter of an hour. Exits with 1 when a claim does not
- * hold. With names of parts (kill, flushes, outages, replicas, soak) it runs only those and writes nothing. Run by
+ * Runs every proof and writes docs/durability.md, which takes a quarter of an hour. Exits with 1 if a claim does not
+ * hold. With names of parts (kill, flushes, outages, replicas, soak), it runs only those and writes nothing. Run by
  * `npm run proofs -- durability`.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -236,7 +236,7 @@ ${sectionOf(readFileSync(PAGE, 'utf8'), BROKERS_HEADING)}${LIMITS_HEADING}
 
 const EXPLAINED = ['claim', 'release', 'settle', 'reclaim', 'nextDue', 'depths'] as const;
 
-/** For each statement the tables and indexes that it searches or scans. */
+/** Returns, for each statement, the tables and indexes that it searches or scans. */
 async function readsOf(): Promise<readonly (readonly [statement: string, reads: readonly string[]])[]> {
   const { DatabaseSync } = await loadSqlite();
   const database = new DatabaseSync(':memory:');

@@ -1,4 +1,4 @@
-/** The receivers of the proof of effects, and what a run must find of each. */
+/** The receivers of the proof of effects, and what a run must find about each of them. */
 
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -9,26 +9,26 @@ import type { EffectsSetup } from '../durability/receiver-process.ts';
 
 export interface Case {
   readonly name: string;
-  /** In the page. */
+  /** The part of the page that contains the case. */
   readonly part: 'reference' | 'faulty' | 'recipes';
   readonly receiver: ProgramReceiver | ScriptReceiver | { readonly how: 'recipe'; readonly stack: Stack };
   readonly store: 'memory' | 'SQLite' | 'PostgreSQL' | 'a file';
   readonly level: 1 | 2;
-  /** The checks that do not pass and must not, at least one of them; none for a conformant receiver. */
+  /** Checks of which at least one must fail. Empty for a conformant receiver. */
   readonly red: readonly string[];
   /** Checks that may warn. */
   readonly warnings?: readonly string[];
-  /** The names that the diagnosis may give, `not-known` among them: it is correct with each, and with its mistake. */
+  /** The names that the diagnosis may give, including `not-known`. Each of them and its mistake are correct. */
   readonly diagnosis?: readonly string[];
 }
 
-/** `hookproof receiver`. */
+/** A receiver that `hookproof receiver` starts. */
 interface ProgramReceiver {
   readonly how: 'program';
   readonly flags?: readonly string[];
-  /** Handlers that fail one time in five. */
+  /** Set if one in five runs of a handler fails. */
   readonly isFailing?: true;
-  /** The record is in memory, too. */
+  /** Set if the effects record is also in memory. */
   readonly isForgetful?: true;
 }
 
@@ -40,14 +40,14 @@ interface ScriptReceiver {
   readonly effects?: Omit<EffectsSetup, 'file' | 'windowPort'>;
 }
 
-/** The URL of the inbox of a case; undefined in memory. */
+/** Returns the URL of the inbox of a case. Undefined for an inbox in memory. */
 export function inboxUrl(store: Case['store'], folder: string, database: string): string | undefined {
   if (store === 'SQLite') return pathToFileURL(join(folder, 'inbox.db')).href;
   return store === 'PostgreSQL' ? database : undefined;
 }
 
 const AFTER_KILL = ['effects/survives-kill', 'effects/copies-after-restart'];
-/** Longer than a restart command takes to kill the receiver. In milliseconds. */
+/** A duration, in milliseconds, that is longer than a restart command takes to kill the receiver. */
 const LONG_MS = 500;
 
 const RECIPES: readonly Stack[] = ['express', 'python', 'php', 'ruby', 'go'];

@@ -1,4 +1,4 @@
-/** A certificate at each evidence level, and refusals of runs that reach less. */
+/** Issues a certificate at each evidence level, and checks that runs at a lower level are refused. */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import { execute, startCase } from './play.ts';
 export interface Certified {
   readonly sources: string;
   readonly demanded: number;
-  /** The exit code of `certify`, and of `certify verify` when there is a certificate. */
+  /** The exit codes of `certify` and, if there is a certificate, of `certify verify`. */
   readonly code: number;
   readonly verified: number | null;
   /** The line about the evidence, or why there is no certificate. */
@@ -31,7 +31,7 @@ const STATEMENT = "effects are the receiver's own statement";
 
 interface Expected {
   readonly sources: string;
-  /** The number of flags of the run to use: the first 0, 2, 4 or 6. */
+  /** Number of flags of the run that are used: the first 0, 2, 4 or 6. */
   readonly flags: number;
   readonly demanded: number;
   readonly code: number;
@@ -65,7 +65,7 @@ export async function* certifyLevels(): AsyncGenerator<Certified> {
   try {
     await certify('keygen', 'operator.pem');
     for (const [at, { sources, flags, demanded, code: expected }] of RUNS.entries()) {
-      // The restarted receiver needs the variables behind the sources.
+      // The restarted receiver needs the variables that follow the sources.
       const given = [...target.flags.slice(0, flags), ...(flags < 4 ? [] : target.flags.slice(ALL_SOURCES))].map(
         (flag) => (sources.includes('empty') && flag === 'log' ? 'empty.log' : flag),
       );

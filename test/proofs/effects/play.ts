@@ -1,4 +1,4 @@
-/** `hookproof run` against a receiver of the proof of effects, each in its own process. */
+/** Runs `hookproof run` against a receiver of the proof of effects, each in a separate process. */
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -20,7 +20,7 @@ export interface Played {
   readonly code: number;
   readonly level: number;
   readonly passed: number;
-  /** What did not pass, with its verdict. */
+  /** The checks that did not pass, with their verdicts. */
   readonly red: readonly { readonly id: string; readonly verdict: string; readonly reason: string }[];
   /** The names of the causes. */
   readonly diagnosis: readonly string[];
@@ -36,7 +36,7 @@ export interface Target {
   end(): Promise<void>;
 }
 
-/** Each handler fails one time in five, before or after others had their turn. */
+/** Makes each handler fail in one of five runs, before or after the other handlers. */
 const FAILING = `const fail = () => { if (Math.random() < 0.2) throw new Error('fails at random'); };
 export const handlers = Object.fromEntries(['CAAS_BUY', 'CAAS_SELL', 'CAAS_ORDER_TRACKING', 'REFUND',
   'PAYMENT_METHOD', 'WALLET', 'CAAS_BLOCKCHAIN', 'UNKNOWN', 'SUPERSEDED'].map((kind) => [kind, fail]));
@@ -105,7 +105,7 @@ export async function startCase(
       try {
         process.kill(Number(readFileSync(join(folder, 'pid'), 'utf8')), 'SIGKILL');
       } catch {
-        // Its end is in the log, and the run has no verdict across restarts.
+        // The log shows why it ended. The run then has no verdict on restarts.
         console.log(readFileSync(join(folder, 'log'), 'utf8').slice(-2000));
       }
     },
@@ -142,7 +142,7 @@ export async function play(one: Case, database: string): Promise<Played> {
   const folder = mkdtempSync(join(tmpdir(), 'hookproof-effects-'));
   try {
     const { url, flags, env, end } = await startCase(one, folder, database);
-    // What is lost is waited for in vain; failing handlers are tried again for longer. A lease lasts 4 s.
+    // Waiting for lost notifications is pointless, but failing handlers are retried for longer. A lease lasts 4 s.
     const deadline = one.red.length > 0 ? '8s' : '30s';
     const started = performance.now();
     const report = ['--reporter', 'json=run.json', '--timeout', '10s'];
@@ -167,7 +167,7 @@ export async function play(one: Case, database: string): Promise<Played> {
   }
 }
 
-/** What is not as expected, as sentences. */
+/** Returns the unexpected results, as sentences. */
 export function problemsOf(one: Case, { code, level, red, diagnosis }: Played): string[] {
   const named = one.diagnosis ?? [];
   const expected = { code: one.red.length === 0 ? 0 : 1, diagnosis: [...named, ...named.map(mistakeOf)] };

@@ -1,5 +1,5 @@
 /**
- * Runs the proof of effects and writes docs/effects.md. Exits with 1 when a line is not as expected. With arguments it
+ * Runs the proof of effects and writes docs/effects.md. Exits with 1 if a line is not as expected. With arguments, it
  * runs the cases whose name or store contains one of them, and writes nothing. Run by `npm run proofs -- effects`.
  */
 import { writeFileSync } from 'node:fs';
@@ -19,7 +19,7 @@ interface Line {
   readonly played: Played;
 }
 
-/** At most this many checks in a line of the table. */
+/** Maximum number of checks in a line of the table. */
 const MAX_SHOWN = 3;
 
 function redText({ red }: Played): string {

@@ -1,4 +1,4 @@
-/** What someone who can write to the folder of a shard may change before it is joined. */
+/** Changes that an attacker with write access to the folder of a shard may make before the shards are joined. */
 import { copyFile, link, mkdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makeKeyPair, readPrivateKey } from '../../../harness/certify/index.ts';
@@ -6,11 +6,11 @@ import { issueCertificate } from '../../../harness/certify/issue.ts';
 import type { FleetDocument, FleetPartner } from '../../../harness/fleet.ts';
 
 interface Shards {
-  /** With p001-dead, p003-hanging and p005-dead. */
+  /** The folder of the shard with p001-dead, p003-hanging and p005-dead. */
   readonly one: string;
-  /** With p002-right, which is certified, p004-hostile and p006-dead. */
+  /** The folder of the shard with p002-right, which is certified, p004-hostile and p006-dead. */
   readonly two: string;
-  /** Another folder, with the signing key in it. */
+  /** Another folder, which contains the signing key. */
   readonly folder: string;
 }
 
@@ -25,7 +25,7 @@ async function edit(file: string, change: (value: never) => void): Promise<void>
   await writeFile(file, JSON.stringify(value, null, 1));
 }
 
-/** Changes the entry of a partner in fleet.json, and in its outcome.json as well when `both`. */
+/** Changes the entry of a partner in fleet.json and, if `both` is true, in its outcome.json. */
 async function editPartner(shard: string, name: string, both: boolean, change: (one: FleetPartner) => void) {
   await edit(join(shard, 'fleet.json'), (fleet: FleetDocument) => {
     for (const one of fleet.partners) if (one.name === name) change(one);
@@ -40,7 +40,7 @@ const certified = (one: FleetPartner) =>
     certificate: { issuedAt: NOW.toISOString(), expiresAt: new Date(NOW.getTime() + 1e9).toISOString() },
   });
 
-/** Each forgery with the reason for which the shards are not joined. */
+/** Returns each forgery with the reason for which the shards are not joined. */
 export function forgeries(): Readonly<Record<string, readonly [Forge, RegExp]>> {
   return {
     'fleet.json calls a failed partner certified': [

@@ -4,11 +4,11 @@ import type { FleetDocument, PartnerOutcome } from '../../../harness/fleet.ts';
 export interface Kind {
   readonly name: string;
   readonly outcome: PartnerOutcome;
-  /** The mutant, for a faulty one. */
+  /** The mutant, for a faulty partner. */
   readonly fault?: string;
-  /** How it behaves, if it is not a receiver. */
+  /** The behaviour of a partner that is not a receiver. */
   readonly behaviour?: 'closed' | 'silent' | 'mute-tls' | 'endless' | 'escapes' | 'garbage' | 'drip' | 'huge-headers';
-  /** Its own settings. */
+  /** Additional settings in the partner's file. */
   readonly settings?: string;
 }
 
@@ -17,7 +17,7 @@ export const RIGHT: Kind = { name: 'right', outcome: 'certified' };
 
 const faulty = (fault: string): Kind => ({ name: 'faulty', outcome: 'failed', fault });
 
-/** Mutants that show without API key and client certificate, and that neither hang nor crash. */
+/** Mutants that are visible without an API key or a client certificate, and that neither hang nor crash. */
 export const FAULTY: readonly Kind[] = [
   'signature-not-checked',
   'verifies-reserialised-json',
@@ -32,22 +32,24 @@ export const FAULTY: readonly Kind[] = [
   'sha1-accepted',
 ].map(faulty);
 
-/** What the specification does not forbid is a warning, which the certificate lists. */
+/** A partner whose fault the specification does not forbid. The certificate lists the warning. */
 export const WARNED: Kind = { name: 'warned', outcome: 'certified', fault: 'content-type-compared-exactly' };
 
-/** It refuses connections at once. A time limit would only end the lookup of its name on a busy machine. */
+/**
+ * A partner that refuses connections at once. On a busy machine, a time limit would only end the lookup of its name.
+ */
 export const DEAD: Kind = { name: 'dead', outcome: 'inconclusive', behaviour: 'closed', settings: 'recovery: 1s' };
 
-/** A partner that never answers the plain valid delivery within the time limit fails. */
+/** Partners that never answer the plain valid delivery within the time limit, so they fail. */
 export const HANGING: readonly Kind[] = [
   { name: 'hanging', outcome: 'failed', behaviour: 'silent', settings: QUICK },
   { name: 'hanging', outcome: 'failed', behaviour: 'mute-tls', settings: QUICK },
 ];
 
-/** It takes longer than the time limit of a partner, so there is no verdict. */
+/** A partner that takes longer than the time limit, so there is no verdict. */
 export const LATE: Kind = { name: 'late', outcome: 'inconclusive', behaviour: 'mute-tls', settings: 'timeout: 5m' };
 
-/** They accept nothing: the plain valid delivery fails. */
+/** Partners that accept nothing, so the plain valid delivery fails. */
 export const HOSTILE: readonly Kind[] = [
   { name: 'hostile', outcome: 'failed', behaviour: 'escapes', settings: QUICK },
   { name: 'hostile', outcome: 'failed', behaviour: 'endless', settings: QUICK },
@@ -56,7 +58,7 @@ export const HOSTILE: readonly Kind[] = [
   { name: 'hostile', outcome: 'failed', behaviour: 'huge-headers', settings: QUICK },
 ];
 
-/** A line for each partner with an unexpected outcome. */
+/** Returns a line for each partner with an unexpected outcome. */
 export function surprises(document: FleetDocument, kindOf: ReadonlyMap<string, Kind>): string[] {
   const seen = new Set(document.partners.map(({ name }) => name));
   const absent = [...kindOf.keys()].filter((name) => !seen.has(name)).map((name) => `${name}: not in the document`);
@@ -73,10 +75,12 @@ export function surprises(document: FleetDocument, kindOf: ReadonlyMap<string, K
 
 const TIMES: ReadonlySet<string> = new Set(['startedAt', 'durationMs', 'issuedAt', 'expiresAt']);
 
-/** Their checks end by time limits, so the counts depend on the speed of the machine. */
+/** Matches partners whose checks end by time limits. Their counts depend on the speed of the machine. */
 const TIMED = /-(?:hanging|hostile|late)$/;
 
-/** The document without its times, and without counts, findings and sentences that depend on them, as text. */
+/**
+ * Returns the document as text, without its times and without the counts, findings and sentences that depend on them.
+ */
 export function withoutTimes(document: FleetDocument): string {
   const partners = document.partners.map((one) => {
     if (!TIMED.test(one.name)) return one;

@@ -1,7 +1,7 @@
 /**
- * `npm run proofs -- fleet`: 300 partners on loopback, certified in one go and then in 4 shards that are joined. Prints
- * wall time and memory, and fails if an outcome is unexpected, or if the joined document differs. `--keep DIR` keeps
- * all files there.
+ * `npm run proofs -- fleet`: certifies 300 partners on loopback, first in one process and then in 4 shards that are
+ * joined. Prints wall time and memory, and fails if an outcome is unexpected, or if the joined document differs.
+ * `--keep DIR` keeps all files in that folder.
  */
 import { spawn } from 'node:child_process';
 import { mkdir, mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
@@ -12,7 +12,7 @@ import { MAIN } from '../../cli/hookproof.ts';
 import { DEAD, FAULTY, HANGING, HOSTILE, type Kind, LATE, RIGHT, surprises, WARNED, withoutTimes } from './kinds.ts';
 import { startFleet } from './start-fleet.ts';
 
-/** May be another build of the program. */
+/** The program, which may be another build. */
 const PROGRAM = process.env.FLEET_PROGRAM ?? MAIN;
 const SHARDS = 4;
 const PARTNER_TIMEOUT = '60s';
@@ -21,7 +21,7 @@ const AT_A_HOST = '4';
 const cycle = (kinds: readonly Kind[], count: number) =>
   Array.from({ length: count }, (_, at) => kinds[at % kinds.length]!);
 
-/** 300 partners, with every kind spread over the whole list. */
+/** Returns 300 partners, with every kind spread over the whole list. */
 function mix(): Kind[] {
   const groups = [
     cycle([RIGHT], 172),
@@ -38,7 +38,7 @@ function mix(): Kind[] {
     .map(({ kind }) => kind);
 }
 
-/** Resident memory of a process alone, and with its children, in bytes. */
+/** Returns the resident memory of a process, alone and with its children, in bytes. */
 async function residentOf(pid: number): Promise<{ own: number; all: number; processes: number }> {
   const statusOf = (id: string) => readFile(`/proc/${id}/status`, 'utf8').catch(() => '');
   const rss = (text: string) => Number(/VmRSS:\s+(\d+)/.exec(text)?.[1] ?? 0) * 1024;

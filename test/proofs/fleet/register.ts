@@ -1,6 +1,6 @@
 /**
- * `npm run proofs -- register`: 3,000 partners with 102,000 records, in files and in PostgreSQL. Prints time, processor
- * time and peak memory of each question to the register, and how fast the page of the partners is in a browser.
+ * `npm run proofs -- register`: a register of 3,000 partners with 102,000 records, in files and in PostgreSQL. Prints
+ * the time, processor time and peak memory of each query, and how fast the page of partners is in a browser.
  */
 import { spawn } from 'node:child_process';
 import { createPrivateKey } from 'node:crypto';
@@ -24,7 +24,10 @@ const privateKey = createPrivateKey(privatePem);
 const key = join(folder, 'operator.pub.pem');
 await writeFile(key, publicPem);
 
-/** A certificate, a recheck a day, and for every tenth partner a failing run. A certificate expires in 1 to 90 days. */
+/**
+ * Creates the records of a partner: a certificate, a recheck per day and, for every tenth partner, a failing run. The
+ * certificate expires in 1 to 90 days.
+ */
 function recordsOf(at: number): RegisterRecord[] {
   const partner = `partner-${String(at).padStart(5, '0')}`;
   const url = `https://${partner}.example/hooks`;

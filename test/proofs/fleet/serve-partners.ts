@@ -1,4 +1,4 @@
-/** A process that serves many partners of a test fleet, each on its own port. A message tells it what to serve. */
+/** A process that serves many partners of a test fleet, each on its own port. A message defines what it serves. */
 import { subscribe } from 'node:diagnostics_channel';
 import { createServer as createTlsServer, type Server as HttpsServer } from 'node:https';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
@@ -11,15 +11,15 @@ export interface ToServe {
   readonly kinds: readonly Kind[];
   readonly secrets: readonly string[];
   readonly tls: { readonly cert: string; readonly key: string };
-  /** The address of each, on loopback. */
+  /** The loopback address of each partner. */
   readonly addresses: readonly string[];
 }
 
-/** What the partners of an address have seen. */
+/** Statistics of the partners at one address. */
 export interface AtAddress {
-  /** Connections of how many partners were open at the same time, at most. */
+  /** Maximum number of partners that had open connections at the same time. */
   mostPartners: number;
-  /** When that was, and which ports: for a look at what went wrong. */
+  /** The time and the ports of this maximum, for debugging. */
   detail: string;
   connections: number;
 }
@@ -56,7 +56,7 @@ function listening(server: Server | HttpsServer, address: string): Promise<numbe
   });
 }
 
-/** A TLS server that does not speak HTTP by itself. */
+/** Starts a TLS server without HTTP. `talk` handles each connection. */
 function raw(tls: ToServe['tls'], address: string, talk: (socket: TLSSocket) => void): Promise<number> {
   return listening(
     createRawTls(tls, (socket) => {
@@ -68,8 +68,8 @@ function raw(tls: ToServe['tls'], address: string, talk: (socket: TLSSocket) => 
 }
 
 /**
- * A port on which nothing is listening: the system assigns no ports below 1024. A port that was just free may be
- * assigned to another partner or connection.
+ * A port on which nothing is listening, because the system assigns no ports below 1024. A port that was just free could
+ * be assigned to another partner or connection.
  */
 const CLOSED_PORT = 9;
 

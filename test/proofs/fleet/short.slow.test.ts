@@ -1,6 +1,6 @@
 /**
- * The short form of `npm run proofs -- fleet`: a few partners through the compiled program, interrupted, resumed, in
- * shards, joined.
+ * The short form of `npm run proofs -- fleet`: the compiled program certifies a few partners. It is interrupted and
+ * resumed, and runs in shards that are joined.
  */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -16,11 +16,11 @@ import { DEAD, HANGING, HOSTILE, type Kind, LATE, RIGHT, surprises, withoutTimes
 import { startFleet, type TestFleet } from './start-fleet.ts';
 
 /**
- * In this order by name: the first ends at once, so that there is something to resume. Only one of them takes a whole
- * run; the long form has faulty receivers too.
+ * The partners, sorted by name. The first one ends at once, so that there is something to resume. Only one of them
+ * takes a whole run. The long form also has faulty receivers.
  */
 const KINDS: readonly Kind[] = [DEAD, RIGHT, HANGING[0]!, HOSTILE[0]!, DEAD, DEAD, LATE];
-/** All but the one that must be stopped. */
+/** All partners except the one that must be stopped. */
 const SHORT = ['p001-dead', 'p002-right', 'p003-hanging', 'p004-hostile', 'p005-dead', 'p006-dead'];
 const OF_SHORT = SHORT.flatMap((name) => ['--only', name]);
 
@@ -39,9 +39,9 @@ const words = (name: string, ...more: string[]) => {
 };
 const certify = (name: string, ...more: string[]) => hookproof(words(name, ...more));
 
-/** Starts it, waits until one partner is finished, and ends it with a signal. */
+/** Starts a certification, waits until one partner is finished, and ends it with a signal. */
 async function interrupted(name: string, signal: NodeJS.Signals): Promise<{ code: number | null; done: string[] }> {
-  // One after another: when the first partner is finished, others have not started.
+  // Partners are certified in sequence, so that others have not started when the first one is finished.
   const args = [MAIN, ...words(name), '--parallel', '1'];
   const child: ChildProcess = spawn(process.execPath, args, { stdio: 'ignore' });
   const finished = () => SHORT.filter((one) => existsSync(join(out(name), one)));
@@ -54,7 +54,7 @@ async function interrupted(name: string, signal: NodeJS.Signals): Promise<{ code
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'hookproof-fleet-'));
   fleet = await startFleet(folder, KINDS, 1);
-  // They mostly wait, so they run during the other tests, each in one process.
+  // The shards mostly wait, so they run during the other tests, each in one process.
   const certifyShard = (index: number) => certify(`shard-${index}`, '--shard', `${index}/2`, '--parallel', '1');
   shards = Promise.all([1, 2].map(certifyShard));
 });
@@ -64,7 +64,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-// Concurrent for the same reason, except tests that build on a run.
+// For the same reason, the tests are concurrent, except those that depend on a run.
 describe.concurrent('a certification of partners', () => {
   it.sequential('resumes after a kill without repeating partners, and gives each the expected outcome', async () => {
     const killed = await interrupted('whole', 'SIGKILL');
@@ -85,7 +85,7 @@ describe.concurrent('a certification of partners', () => {
       totals: { certified: 1, failed: 2, inconclusive: 3 },
     });
 
-    // Leftovers of the killed process are removed, and each certified partner has a certificate.
+    // The files that the killed process has left are removed, and each certified partner has a certificate.
     const files = await readdir(out('whole'));
     expect(files.filter((name) => name.startsWith('.') || name.endsWith('.tmp'))).toEqual([]);
     for (const { name, outcome } of document.partners) {

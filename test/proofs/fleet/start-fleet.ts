@@ -15,17 +15,20 @@ export interface TestFleet {
   readonly key: string;
   readonly kindOf: ReadonlyMap<string, Kind>;
   readonly pids: readonly number[];
-  /** What the receivers have seen, by address. */
+  /** Returns the statistics of the receivers, by address. */
   seen(): Promise<ReadonlyMap<string, AtAddress>>;
   close(): void;
 }
 
 const SERVER = new URL('serve-partners.ts', import.meta.url).pathname;
 
-/** `p007-faulty`: sorted by name, the kinds keep their order. */
+/** Returns a name such as `p007-faulty`. Sorting by name keeps the order of the kinds. */
 const nameOf = (kind: Kind, at: number) => `p${String(at + 1).padStart(3, '0')}-${kind.name}`;
 
-/** All partners are on `localhost`, or spread over `addresses` of loopback: a multiple of the number of processes. */
+/**
+ * Starts the fleet on `localhost`, or spread over these loopback addresses. Their number must be a multiple of the
+ * number of processes.
+ */
 export async function startFleet(
   folder: string,
   kinds: readonly Kind[],

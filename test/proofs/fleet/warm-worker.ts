@@ -1,7 +1,8 @@
 /**
- * The processor time that a worker of `certify --partners` needs for one more partner: `npm run proofs -- warm-worker`.
- * One worker certifies 10 conformant receivers on loopback HTTPS, one after another (`--partners N`: another number).
- * With `--old FOLDER`, another checkout that is built, a worker of each certifies every receiver, in alternating order.
+ * Measures the processor time that a worker of `certify --partners` needs for another partner: `npm run proofs --
+ * warm-worker`. One worker certifies 10 conformant receivers on loopback HTTPS, one after another (`--partners N` for
+ * another number). With `--old FOLDER`, the folder of another built checkout, a worker of each checkout certifies every
+ * receiver, in alternating order.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
@@ -16,7 +17,7 @@ import { cpuMsOf } from '../growth/process-cost.ts';
 import { RIGHT } from './kinds.ts';
 import { startFleet } from './start-fleet.ts';
 
-/** The partners until the processor time stops falling: until then, V8 still compiles most functions. */
+/** Number of partners until the processor time stops falling. Until then, V8 still compiles most functions. */
 const COLD = 4;
 
 const { values } = parseArgs({ options: { partners: { type: 'string', default: '10' }, old: { type: 'string' } } });

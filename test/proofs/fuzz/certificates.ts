@@ -1,4 +1,4 @@
-/** Certificates and keys of others: DER, PEM, what a file contains, and chains of them. */
+/** Foreign certificates and keys: DER, PEM, the content of files, and chains. */
 import { X509Certificate } from 'node:crypto';
 import fc from 'fast-check';
 import { der, readElement, readElements, TAG } from '../../../certs/der.ts';
@@ -25,7 +25,7 @@ import { HookproofError } from '../../../contract/index.ts';
 import { checkClientCertificate } from '../../../receiver/index.ts';
 import { edited, type FuzzTarget, fuzzTarget, must, orRefused, printable } from './target.ts';
 
-/** Characters that control a display, or are invisible. */
+/** Matches characters that control a display or are invisible. */
 const RAW = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
 
 interface Material {
@@ -64,7 +64,7 @@ function materials(): Promise<readonly Material[]> {
   return made;
 }
 
-/** The tags of certificates, and what breaks readers of DER: long lengths, indefinite ones, long tags. */
+/** The tags of certificates, and bytes that break DER readers: long lengths, indefinite lengths, long tags. */
 const DER_WORDS = [
   ...Object.values(TAG).flatMap((tag) => [Buffer.of(tag), Buffer.of(tag, 0), Buffer.of(tag, 0x80), Buffer.of(tag, 1)]),
   Buffer.from('30840fffffff', 'hex'),
@@ -88,7 +88,7 @@ interface Tree {
   readonly content: Uint8Array | readonly Tree[];
 }
 
-/** Trees of the elements that certificates have, whatever their order. */
+/** Generates trees of the elements of certificates, in any order. */
 const randomTree: fc.Arbitrary<Tree> = fc.letrec<{ tree: Tree }>((tie) => ({
   tree: fc.oneof(
     { depthSize: 'small', maxDepth: 8 },
@@ -107,7 +107,7 @@ function encoded({ tag, content }: Tree): Uint8Array {
   return content instanceof Uint8Array ? der(tag, content) : der(tag, ...content.map(encoded));
 }
 
-/** The tree of DER; an element whose content is not DER is a leaf. */
+/** Parses DER into a tree. An element whose content is not DER is a leaf. */
 function treeOf(bytes: Uint8Array): Tree {
   const { tag, content } = readElement(bytes);
   if ((tag & 0x20) === 0) return { tag, content };
@@ -145,7 +145,7 @@ function editTree(tree: Tree, { at, how, tree: other, times }: TreeEdit): Tree {
   return visit(tree)[0] ?? other;
 }
 
-/** The element inside of so many others. */
+/** Returns the element inside this many others. */
 function nested(tree: Tree, times: number): Tree {
   let content = encoded(tree);
   for (let depth = 1; depth < times; depth += 1) content = der(TAG.sequence, content);
@@ -228,7 +228,7 @@ function loadedByNode(bytes: Uint8Array): X509Certificate | null {
   }
 }
 
-/** What the receiver does with the names of a client's certificate. */
+/** Checks the names in a client certificate as the receiver does. */
 function checkNames(loaded: X509Certificate): void {
   const { subject, subjectaltname } = loaded.toLegacyObject() as { subject?: { CN?: string }; subjectaltname?: string };
   const certificate = { ...(subject && { subject }), ...(subjectaltname !== undefined && { subjectaltname }) };
@@ -239,7 +239,7 @@ function checkNames(loaded: X509Certificate): void {
   must(!ok, 'a client with other names is accepted');
 }
 
-/** Composed, because scanners for secrets report the label of a private key as a leaked key. */
+/** The label is a separate text, because secret scanners report the whole line as a leaked key. */
 const PRIVATE = 'PRIVATE KEY';
 
 const PEM_WORDS = [

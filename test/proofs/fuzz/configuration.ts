@@ -1,4 +1,4 @@
-/** What operators and partners write: configuration files, flags, variables, baselines, words on the command line. */
+/** Input of operators and partners: configuration files, flags, variables, baselines, arguments on the command line. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -22,7 +22,7 @@ import { SETTINGS } from '../../../harness/config/settings.ts';
 import { anyCharacter } from '../../setup/any-character.ts';
 import { edited, editedJson, type FuzzTarget, fuzzTarget, must, orRefused, settled } from './target.ts';
 
-/** What YAML gives a meaning to. */
+/** Texts with a special meaning in YAML. */
 const YAML_WORDS = [
   '\n',
   '\r',

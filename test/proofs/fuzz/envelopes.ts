@@ -1,4 +1,4 @@
-/** Conformance certificates: no bytes but the issued ones verify, whatever they are made of. */
+/** Conformance certificates: no bytes other than the issued ones verify. */
 import { sign } from 'node:crypto';
 import fc from 'fast-check';
 import { canonicalJson, type Json } from '../../../harness/certify/canonical-json.ts';
@@ -21,7 +21,7 @@ const envelope = readEnvelope(issued);
 if (typeof envelope === 'string') throw new Error(envelope);
 const statement: unknown = JSON.parse(envelope.payload.toString());
 
-/** Other spellings of the same JSON and base64, and what readers of envelopes take for harmless. */
+/** Other spellings of the same JSON and base64, and changes that lenient readers ignore. */
 const JSON_WORDS = [
   ' ',
   '\n',
@@ -45,7 +45,7 @@ const JSON_WORDS = [
   Buffer.alloc(32),
 ];
 
-/** An envelope that an attacker signs, or that the issuer signs for other content. */
+/** Generates envelopes that an attacker signs, or that the issuer signs for other content. */
 const forged = fc
   .record({
     payload: fc.oneof(
@@ -71,7 +71,7 @@ function safelyCanonical(value: unknown): string {
   }
 }
 
-/** The issued envelope in other spellings, which a lenient reader takes for the same. */
+/** Generates other spellings of the issued envelope, which a lenient reader considers equal. */
 const respelled = fc
   .tuple(
     fc.constantFrom<(text: string) => string>(

@@ -1,7 +1,7 @@
 /**
- * `npm run proofs -- fuzz [--minutes N] [--seed N] [--only NAME] [--path PATH]`: the properties of every parser for
- * minutes, half of the time with a fixed seed and half with a fresh one (or all of it with the given one). Each parser
- * runs in a separate process, with a limit on memory; a process that stops, or an input that takes too long, is a
+ * `npm run proofs -- fuzz [--minutes N] [--seed N] [--only NAME] [--path PATH]`: tests the properties of every parser
+ * for minutes, half of the time with a fixed seed and half with a new one, or all of the time with the given one. Each
+ * parser runs in a separate process with limited memory. A process that stops, or an input that takes too long, is a
  * finding. Prints the figures, and each finding with a shrunk counterexample; exits with 1 after a finding.
  */
 import { type ChildProcess, fork } from 'node:child_process';
@@ -16,7 +16,7 @@ const FIXED_SEED = 20_260_101;
 /** A finding is repeated with the seed of its batch, so batches are short. */
 const BATCH = 500;
 const HEAP_MB = 512;
-/** Without a finished batch, shrinking included. */
+/** Maximum time without a finished batch, including shrinking, in milliseconds. */
 const STALLED_MS = 120_000;
 
 /** What the process of a parser reports. */
@@ -31,7 +31,7 @@ interface Figures {
   readonly findings: readonly string[];
 }
 
-/** Batch after batch until the time is over or a property fails. */
+/** Plays batches until the time is over or a property fails. */
 async function play({ start }: FuzzTarget, seed: number, ms: number, path: string | undefined): Promise<void> {
   const { property, stop } = await start();
   const end = performance.now() + ms;
@@ -43,7 +43,7 @@ async function play({ start }: FuzzTarget, seed: number, ms: number, path: strin
       interruptAfterTimeLimit: Math.max(1000, end - performance.now()),
       ...(path !== undefined && { path }),
     });
-    // A batch that was interrupted before its first input counts as failed, too.
+    // A batch that was interrupted before its first input also counts as failed.
     const finding = details.counterexample === null ? null : describeFailure(details);
     report({ kind: 'tried', inputs: details.numRuns, finding });
     if (finding !== null || path !== undefined) break;

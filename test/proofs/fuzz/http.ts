@@ -1,6 +1,6 @@
 /**
  * The raw HTTP entrance of the receiver: bytes on a socket. Well-formed requests in any framing and any pieces get
- * exactly the expected answers; whatever is done to their bytes, nothing is accepted without its credentials.
+ * exactly the expected answers; however their bytes are changed, nothing is accepted without its credentials.
  */
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { once } from 'node:events';
@@ -13,12 +13,12 @@ import { API_KEY, buy, headersFor, SECRET, sign } from '../../receiver/deliverie
 import { edited, type FuzzTarget, fuzzTarget, must, printable } from './target.ts';
 
 const BODY_LIMIT = 4096;
-/** Far beyond every time limit of the receivers below. */
+/** A time, in milliseconds, that is far beyond every time limit of the receivers below. */
 const MAX_WAIT_MS = 60_000;
 
 interface Rig {
   readonly receiver: RunningReceiver;
-  /** The bodies that were stored for the last connections, in Base64. */
+  /** The bodies that were stored from the latest connections, in Base64. */
   readonly stored: Set<string>;
   /** The requests that were answered 200. */
   readonly accepted: IncomingMessage[];
@@ -26,7 +26,7 @@ interface Rig {
   stop(): Promise<void>;
 }
 
-/** A receiver whose inbox and answers are observed, independently of its stages. */
+/** Starts a receiver, and observes its inbox and answers independently of its stages. */
 async function startRig(timeouts: { headersMs: number; requestMs: number; keepAliveMs: number }): Promise<Rig> {
   const stored = new Set<string>();
   const accepted: IncomingMessage[] = [];
@@ -70,15 +70,15 @@ async function startRig(timeouts: { headersMs: number; requestMs: number; keepAl
 }
 
 /**
- * How a client ends: with a FIN or a reset after its last byte, with a FIN after so many answers, or not at all. Node
- * gives up the requests of a connection when it receives a FIN.
+ * How a client ends: with a FIN or a reset after its last byte, with a FIN after this many answers, or not at all. Node
+ * abandons the requests of a connection when it receives a FIN.
  */
 type End = 'fin' | 'reset' | 'wait' | number;
 
 /** The client stops waiting for an answer after this many turns of the event loop. */
 const QUIET_TURNS = 40;
 
-/** Sends the pieces, one write each, and resolves with all that was received when the connection has ended. */
+/** Sends the pieces, one write each. Resolves with everything that was received when the connection has ended. */
 async function converse(port: number, pieces: readonly Uint8Array[], end: End): Promise<string> {
   const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true, noDelay: true });
   let received = '';
@@ -90,7 +90,7 @@ async function converse(port: number, pieces: readonly Uint8Array[], end: End): 
   });
   socket.on('error', () => {});
   const closed = once(socket, 'close');
-  // The receiver has ended the connection, and this side does too.
+  // The receiver has ended the connection, so this side ends it, too.
   socket.on('end', () => socket.end());
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
@@ -120,14 +120,17 @@ function split(bytes: Uint8Array, places: readonly number[]): Buffer[] {
   return [0, ...cuts].map((from, at) => Buffer.from(bytes.subarray(from, cuts[at] ?? bytes.length)));
 }
 
-/** A delivery with these header lines and a Content-Length. */
+/** Creates a delivery with these header lines and a Content-Length. */
 function delivery(body: Buffer, headers: Readonly<Record<string, string>>, first = 'POST / HTTP/1.1'): Buffer {
   const lines = Object.entries({ Host: 'localhost', 'Content-Length': String(body.length), ...headers });
   const head = lines.map(([name, value]) => `${name}: ${value}\r\n`).join('');
   return Buffer.concat([Buffer.from(`${first}\r\n${head}\r\n`, 'latin1'), body]);
 }
 
-/** Answers follow each other without a line break. None repeats what was sent. */
+/**
+ * Returns the statuses in the received bytes. Answers follow one another without a line break, and none repeats what
+ * was sent.
+ */
 const statusesIn = (received: string) =>
   Array.from(received.matchAll(/HTTP\/1\.1 (\d{3}) /g), ([, status]) => Number(status));
 
@@ -187,7 +190,7 @@ const CREDENTIALS: readonly (readonly [status: number, changes: Readonly<Record<
   [415, { 'Content-Encoding': 'gzip' }],
 ];
 
-/** Bodies by name, so that a counterexample is short. The last is a whole valid request inside of another body. */
+/** Bodies by name, so that a counterexample is short. The last one is a whole valid request inside another body. */
 const BODIES: readonly (readonly [status: number, body: Buffer])[] = [
   [200, valid],
   [200, Buffer.from(JSON.stringify(buy('7e57ca5e-0000-4000-8000-000000000002', { providerId: 'é😀'.repeat(200) })))],
@@ -214,7 +217,7 @@ const request = fc
     return { bytes: printable(bytes), status: method === 'POST' ? expectedStatus(byHeaders, byBody) : 405 };
   });
 
-/** Which refusal comes first: the stages have an order. */
+/** Returns the status of the first rejection, according to the order of the stages. */
 function expectedStatus(byHeaders: number, byBody: number): number {
   if (byHeaders === 401) return byBody === 413 ? 413 : 401;
   if (byBody === 413) return 413;
@@ -237,7 +240,7 @@ const wellFormed = fuzzTarget(
       async check({ requests, cuts }) {
         const pieces = split(Buffer.concat(requests.map(({ bytes }) => bytes)), cuts);
         const seen = statusesIn(await converse(rig.receiver.port, pieces, requests.length));
-        // A body that is too large is a 401 where the head has no credentials.
+        // A body that is too large gets a 401 if the head has no credentials.
         const expected = requests.map(({ status }) => status);
         const same = seen.length === expected.length && seen.every((status, at) => isExpected(status, expected[at]));
         must(same, `answered ${seen.join(' ')}, expected ${expected.join(' ')}`);
@@ -248,12 +251,12 @@ const wellFormed = fuzzTarget(
   },
 );
 
-/** Credentials may be checked before or after the size. */
+/** Returns whether a status is as expected. Credentials may be checked before or after the size. */
 function isExpected(status: number, expected: number | undefined): boolean {
   return status === expected || (expected === 413 && status === 401);
 }
 
-/** Where implementations of HTTP disagree. */
+/** Texts about which HTTP implementations disagree. */
 const WORDS = [
   '\r\n',
   '\n',
@@ -307,7 +310,7 @@ const WORDS = [
   'X: 1\r\n',
 ].map((word) => Buffer.from(word, 'latin1'));
 
-/** Of HTTP itself: a method, an expectation or a version that is not supported. */
+/** The statuses of HTTP itself: a method, an expectation or a version that is not supported. */
 const ALLOWED_5XX = [501, 505];
 
 const mutated = fuzzTarget(
@@ -331,7 +334,7 @@ const mutated = fuzzTarget(
         end: fc.oneof(
           { weight: 270, arbitrary: fc.constant('fin' as const) },
           { weight: 29, arbitrary: fc.constant('reset' as const) },
-          // Until the time limits of the receiver.
+          // Waits until the receiver's time limits end the connection.
           { weight: 1, arbitrary: fc.constant('wait' as const) },
         ),
       }),
@@ -353,7 +356,7 @@ const mutated = fuzzTarget(
   },
 );
 
-/** One signature, of a body that was stored, and one API key, in the header lines as Node parsed them. */
+/** Expects one signature of a stored body and one API key in the header lines, as Node parsed them. */
 function expectCredentials({ method, rawHeaders }: IncomingMessage, stored: ReadonlySet<string>): void {
   const values = (wanted: string) =>
     rawHeaders.filter((_, at) => at % 2 === 1 && rawHeaders[at - 1]?.toLowerCase() === wanted);

@@ -1,4 +1,4 @@
-/** What the receiver reads after the credentials: JSON and notifications; and the signature header itself. */
+/** Input that the receiver reads after the credentials (JSON and notifications), and the signature header itself. */
 import fc from 'fast-check';
 import { readNotification } from '../../../contract/index.ts';
 import { isNestedDeeper, parseSafely } from '../../../contract/parse-json.ts';
@@ -27,7 +27,7 @@ const WORDS = [
   '\ufeff',
 ];
 
-/** The depth of a parsed value, without recursion. */
+/** Returns the depth of a parsed value, without recursion. */
 function depthOf(value: unknown): number {
   let deepest = 0;
   const open: [unknown, number][] = [[value, 1]];
@@ -48,7 +48,7 @@ function parsed(text: string): { readonly value: unknown } | null {
   }
 }
 
-/** Whether any object in the value has its own key `__proto__`, or an unexpected prototype. */
+/** Returns whether any object in the value has its own key `__proto__`, or an unexpected prototype. */
 function isPolluted(value: unknown): boolean {
   const open = [value];
   for (let next = open.pop(); open.length > 0 || next !== undefined; next = open.pop()) {

@@ -1,4 +1,4 @@
-/** Result documents of others, rendered again: `report`, `report --merge`, `certify merge`. */
+/** Foreign result documents that are rendered again: `report`, `report --merge`, `certify merge`. */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -27,7 +27,7 @@ import { parseXml } from '../../setup/parse-xml.ts';
 import { checkPrinted, RENDERINGS } from '../hostile/renderings.ts';
 import { edited, editedJson, type FuzzTarget, fuzzTarget, must, printable, settled } from './target.ts';
 
-/** Breaks out of logs of CI, of spreadsheets, and of XML. */
+/** Texts that break out of CI logs, spreadsheets and XML. */
 const MORE_HOSTILE = [
   '\n::error title=forged::x',
   '\n::add-mask::x',
@@ -39,10 +39,13 @@ const MORE_HOSTILE = [
   '__proto__',
 ];
 
-/** What patterns may look at again and again. */
+/** Repeated texts that may make regular expressions backtrack. */
 const LONG = ['\r', '\n\t', ' ', '\u2028', '##', ':', '`', '<'].map((text) => text.repeat(50_000));
 
-/** What {@link readSavedRun} compares with the results, so that the document is not refused for that alone. */
+/**
+ * Makes the fields that {@link readSavedRun} compares with the results consistent, so that the document is not rejected
+ * for them alone.
+ */
 function consistent(document: ResultDocument): ResultDocument {
   const results = document.results.filter(({ id }, at, all) => all.findIndex((one) => one.id === id) === at);
   const whole = { ...document, results, counts: tally(results), judged: results.length };
@@ -56,13 +59,13 @@ function consistent(document: ResultDocument): ResultDocument {
   };
 }
 
-/** The document with a long text in one place. */
+/** Returns the document with a long text in one place. */
 function withLong(document: ResultDocument, text: string): ResultDocument {
   const [first, ...others] = document.results;
   return first === undefined ? document : { ...document, results: [{ ...first, reason: text }, ...others] };
 }
 
-/** The commands of a runner that the reporter `github` writes begin like this. */
+/** Matches the beginnings of the runner commands that the reporter `github` writes. */
 const OWN_COMMAND = /^::(?:(?:error|warning|notice) title=[^:,\n]*::|group::.*\(\d+ checks?\)$|endgroup::$)/;
 
 function checkGithub(text: string): string[] {
@@ -77,7 +80,7 @@ function checkTagless(text: string): string[] {
   return tags.filter((tag) => !/^<\/?(?:details|summary)>$/.test(tag)).map((tag) => `contains ${tag.slice(0, 80)}`);
 }
 
-/** Scripts of a document may contain tabs. */
+/** Checks the JUnit report. Scripts in a document may contain tabs. */
 function checkJunit(text: string): void {
   parseXml(text);
   const [violation] = checkPrinted(text.replaceAll('\t', ' '));
@@ -93,7 +96,7 @@ function throwing(check: (text: string) => unknown): (text: string) => string[] 
 
 const CHECKS: Readonly<Record<string, (text: string) => string[] | Promise<string[]>>> = {
   ...Object.fromEntries(RENDERINGS.map(({ reporter, check }) => [reporter, check])),
-  // As it is printed where a runner of GitHub Actions reads it.
+  // A runner of GitHub Actions reads the text in this form.
   human: (text) => checkPrinted(defuse(text)),
   junit: throwing(checkJunit),
   html: throwing(readPage),

@@ -1,4 +1,4 @@
-/** What the sender reads of an answer is what Node's HTTP client reads: most answers are read without it. */
+/** The sender must read an answer as Node's HTTP client does, because it reads most answers without that client. */
 import { createServer, type Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import fc from 'fast-check';

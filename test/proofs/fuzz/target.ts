@@ -1,11 +1,11 @@
-/** What a parser of foreign input must withstand: an input, and a check that throws when a property does not hold. */
+/** The input that a parser of foreign input must withstand, and a check that throws if a property does not hold. */
 import fc from 'fast-check';
 import { HookproofError } from '../../../contract/index.ts';
 
 export interface FuzzTarget {
-  /** What `--only` takes. */
+  /** The name for `--only`. */
   readonly name: string;
-  /** The parsers, and what holds for every input. */
+  /** The parsers, and the properties that hold for every input. */
   readonly shows: string;
   /** How many inputs `npm run test:slow` tries. */
   readonly shortRuns: number;
@@ -14,7 +14,7 @@ export interface FuzzTarget {
 
 interface StartedTarget {
   readonly property: fc.IAsyncPropertyWithHooks<[unknown]>;
-  /** Ends servers and removes files. */
+  /** Stops servers and removes files. */
   stop(): Promise<void>;
 }
 
@@ -26,8 +26,8 @@ interface Definition<Input> {
 }
 
 /**
- * Longer than any input takes on a slow machine; a loop that is quadratic in an input of 100 kB takes longer. Measured
- * as processor time, so that other processes do not matter.
+ * Maximum processor time of an input. No input takes this long, even on a slow machine, but a loop that is quadratic in
+ * an input of 100 kB takes longer. Other processes do not affect processor time.
  */
 const MAX_CPU_MS = 5_000;
 
@@ -75,7 +75,7 @@ export function orRefused<T>(
   }
 }
 
-/** {@link orRefused} for a promise; the error instead of undefined. */
+/** Like {@link orRefused}, but for a promise, and resolves with the error instead of undefined. */
 export async function settled<T>(made: Promise<T>): Promise<T | HookproofError> {
   try {
     return await made;
@@ -89,7 +89,7 @@ export function must(holds: boolean, what: string): void {
   if (!holds) throw new Error(what);
 }
 
-/** An edit of text or bytes at an offset: what is removed, and what replaces it. */
+/** An edit of text or bytes at an offset: the length of the removed part, and its replacement. */
 interface Edit {
   readonly at: number;
   readonly removed: number;
@@ -99,7 +99,7 @@ interface Edit {
 
 const MAX_BYTES = 100_000;
 
-/** Valid input with up to `most` edits: bytes and words changed, removed, inserted, doubled, repeated. */
+/** Generates valid input with up to `most` edits, which change, remove, insert, double or repeat bytes and words. */
 export function edited(
   originals: fc.Arbitrary<Uint8Array>,
   words: readonly (string | Uint8Array)[],
@@ -123,14 +123,14 @@ export function edited(
   const changed = fc
     .tuple(originals, fc.array(edit, { maxLength: most }))
     .map(([bytes, edits]) => edits.reduce(applied, Buffer.from(bytes)));
-  // What takes a time that is quadratic in the length shows at once.
+  // Long repetitions reveal code whose time is quadratic in the length.
   const repeated = fc
     .constantFrom(...words.filter(({ length }) => length > 0))
     .map((word) => Buffer.alloc(MAX_BYTES, Buffer.from(word as string)));
   return fc.oneof({ weight: 60, arbitrary: changed }, { weight: 1, arbitrary: repeated }).map(printable);
 }
 
-/** Bytes that a counterexample shows as text that can be pasted. */
+/** Makes a counterexample show these bytes as text that can be pasted. */
 export function printable(bytes: Buffer): Buffer {
   const show = () => `Buffer.from(${JSON.stringify(bytes.toString('latin1'))}, 'latin1')`;
   return Object.defineProperty(bytes, fc.toStringMethod, { value: show, enumerable: false });
@@ -138,7 +138,7 @@ export function printable(bytes: Buffer): Buffer {
 
 function applied(bytes: Buffer, { at, removed, added, times }: Edit): Buffer {
   const any = at % (bytes.length + 1);
-  // Half of the edits are where the syntax is: most bytes of a document are in long words.
+  // Half of the edits are at punctuation, because most bytes of a document are in long words.
   const next = at % 2 === 0 ? -1 : bytes.subarray(any).findIndex(isPunctuation);
   const place = next === -1 ? any : any + next + ((at >> 1) % 2);
   const repeated = Math.min(times, Math.floor(MAX_BYTES / Math.max(1, added.length)));
@@ -150,7 +150,7 @@ function isPunctuation(byte: number): boolean {
   return byte < 0x80 && !/[\w+]/.test(String.fromCharCode(byte));
 }
 
-/** Keys and values that programs stumble over. */
+/** Keys and values that many programs mishandle. */
 const ODD_KEYS = [
   '__proto__',
   'constructor',
@@ -179,7 +179,7 @@ const ODD_VALUES: readonly unknown[] = [
   {},
 ];
 
-/** A JSON value with up to three of its parts replaced, removed or added to. */
+/** Generates JSON values with up to three parts replaced, removed or extended. */
 export function editedJson(originals: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> {
   const value = fc.oneof(fc.constantFrom(...ODD_VALUES), fc.jsonValue({ maxDepth: 2 }));
   const change = fc.record({ at: fc.nat(0xffff), how: fc.nat(2), key: fc.constantFrom(...ODD_KEYS), value });

@@ -1,4 +1,4 @@
-/** What a hostile endpoint answers: the first flight of a TLS server, and an HTTP answer on a raw connection. */
+/** The answers of a hostile endpoint: the first flight of a TLS server, and an HTTP answer on a raw connection. */
 import fc from 'fast-check';
 import { AnswerReader } from '../../../harness/probe/answer-reader.ts';
 import { encodeClientHello } from '../../../harness/probe/client-hello.ts';

@@ -1,4 +1,6 @@
-/** How a run, its reports and a fleet grow with the number of checks: each check once, twice and four times. */
+/**
+ * Measures how a run, its reports and a fleet grow with the number of checks: each check once, twice and four times.
+ */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -15,7 +17,9 @@ import { compileRepeated, removeRepeated } from './repeated-program.ts';
 const TIMES = [1, 2, 4] as const;
 type Times = (typeof TIMES)[number];
 
-/** The faulty receiver accepts what it must reject: a report with many failures, each with its exchanges. */
+/**
+ * The receivers. The faulty one accepts forgeries, which leads to a report with many failures, each with its exchanges.
+ */
 const SUBJECTS = { conformant: [], faulty: ['--fault', 'signature-not-checked'] } as const;
 export type Subject = keyof typeof SUBJECTS;
 const SUBJECT_NAMES = Object.keys(SUBJECTS) as Subject[];
@@ -59,7 +63,7 @@ export interface ChecksMeasured {
 
 interface Settings {
   readonly rounds: number;
-  /** In the fleets. */
+  /** Number of partners in the fleets. */
   readonly partners: number;
 }
 

@@ -1,18 +1,20 @@
-/** A TCP relay to a port on loopback that counts connections and bytes, as TLS records where TLS is used. */
+/**
+ * A TCP relay to a loopback port that counts connections and bytes. With TLS, it counts the bytes of the TLS records.
+ */
 import { connect, createServer } from 'node:net';
 import { listen } from '../../endpoints/listen.ts';
 
 export interface Traffic {
   readonly connections: number;
-  /** From the client. */
+  /** Number of bytes from the client. */
   readonly sentBytes: number;
-  /** To the client. */
+  /** Number of bytes to the client. */
   readonly receivedBytes: number;
 }
 
 export interface CountingRelay {
   readonly port: number;
-  /** Since the start. */
+  /** Returns the traffic since the start. */
   traffic(): Traffic;
   close(): Promise<void>;
 }

@@ -1,4 +1,7 @@
-/** How a run grows with the distance of the endpoint, over HTTP and over HTTPS with mutual TLS; and what it sends. */
+/**
+ * Measures how a run grows with the distance of the endpoint, over HTTP and over HTTPS with mutual TLS, and what it
+ * sends.
+ */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -79,7 +82,7 @@ export async function measureDistance({ distances, rounds }: Settings): Promise<
   }
 }
 
-/** Certificates for both sides: the configuration of the run, and the options of the receiver. */
+/** Writes certificates for both sides. Returns the configuration of the run and the options of the receiver. */
 async function writeCertificates(folder: string): Promise<{ readonly config: string; readonly server: string[] }> {
   await measureProgram([CLI, 'certs', folder, '--force'], process.env);
   const config = join(folder, 'hookproof.yaml');

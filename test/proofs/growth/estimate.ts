@@ -1,5 +1,5 @@
 /**
- * What 100,000 partners and a million deliveries a second would take, computed from the measurements. Each step names
+ * Computes what 100,000 partners and a million deliveries per second would take, from the measurements. Each step names
  * its inputs, and says whether it is measured, computed from measured figures, or assumed.
  */
 import { DEFAULT_CONCURRENCY } from '../../../harness/run/pace.ts';
@@ -14,27 +14,30 @@ import type { SenderMeasured } from './sender.ts';
 const PARTNERS = 100_000;
 const DELIVERIES_A_SECOND = 1_000_000;
 
-/** Share of a core that is planned for, so that a queue does not build up. */
+/** The planned utilisation of a core, so that no queue builds up. */
 const PLANNED_USE = 0.6;
 const ROUND_TRIP_MS = 50;
-/** How long a receiver takes to answer a delivery, in addition to the round trip. */
+/** Time that a receiver takes to answer a delivery, in addition to the round trip, in milliseconds. */
 const ANSWER_MS = 50;
-/** Connections that are kept to each partner, for bursts. */
+/** Number of connections that are kept to each partner, for bursts. */
 const KEPT_CONNECTIONS = 4;
-/** How long a connection lives, in seconds. */
+/** Lifetime of a connection, in seconds. */
 const CONNECTION_LIFE_S = 3_600;
-/** Ethernet, IPv4, and TCP with time stamps. */
+/** Size of the headers of Ethernet, IPv4, and TCP with timestamps, in bytes. */
 const FRAME_BYTES = 66;
-/** To the partner the request and the acknowledgement of its answer, from it the answer, which acknowledges. */
+/**
+ * Packets per delivery: the request and the acknowledgement of the answer to the partner, and the answer, which
+ * acknowledges the request, from the partner.
+ */
 const PACKETS = { sent: 2, received: 1 };
-/** How long Linux keeps the port of a connection that it has closed. */
+/** Time for which Linux keeps the port of a connection that it has closed, in seconds. */
 const TIME_WAIT_S = 60;
 const LINUX_PORTS = 28_232;
-/** Of one object in Kubernetes. */
+/** Maximum size of one ConfigMap in Kubernetes. */
 const CONFIG_MAP_BYTES = 1_048_576;
-/** How long deliveries wait when every partner is slow for a moment, in seconds. */
+/** Time for which deliveries wait if every partner is briefly slow, in seconds. */
 const BACKLOG_S = 1;
-/** A partner of the queue is added, claimed and finished; a delivery is added and marked as done. */
+/** Writes to the queue: a partner is added, claimed and finished, and a delivery is added and marked as done. */
 const QUEUE_WRITES = { partner: 3, delivery: 2 };
 const CORES_A_POD = 2;
 
@@ -42,7 +45,7 @@ export interface Inputs {
   readonly distance: DistanceMeasured;
   readonly partners: PartnersMeasured;
   readonly sender: SenderMeasured;
-  /** Notifications that the receiver with PostgreSQL stores each second, by docs/performance.md. */
+  /** Notifications per second that the receiver stores in PostgreSQL, according to docs/performance.md. */
   readonly storedASecond: number;
 }
 
@@ -51,7 +54,7 @@ type Basis = 'measured' | 'computed' | 'assumed';
 const COLUMNS = ['what', 'how', 'result', ''];
 const row = (what: string, how: string, result: string, basis: Basis) => [what, how, result, basis];
 
-/** The line through a figure of a fleet. */
+/** Fits a line to a figure of the fleets. */
 function lineOf<T extends { readonly partners: number }>(rows: readonly T[], of: (row: T) => number) {
   return fitLine(rows.map((each): Point => ({ x: each.partners, y: of(each) })));
 }

@@ -1,4 +1,4 @@
-/** A straight line through measured points. */
+/** Fits straight lines to measured points. */
 
 export interface Point {
   readonly x: number;
@@ -6,17 +6,17 @@ export interface Point {
 }
 
 export interface Fit {
-  /** The part that does not grow. */
+  /** The part that does not grow with x. */
   readonly fixed: number;
-  /** Growth for each unit of x. */
+  /** Growth per unit of x. */
   readonly slope: number;
   /** The largest distance of a point from the line, relative to the point. */
   readonly maxDeviation: number;
 }
 
 /**
- * The line with the least relative squared distance to the points. Relative, because x grows by factors and a point at
- * its end would otherwise decide alone.
+ * Returns the line with the smallest squared relative distances to the points. Distances are relative, because x grows
+ * by factors, and the last point would otherwise determine the line.
  */
 export function fitLine(points: readonly Point[]): Fit {
   const sum = (of: (point: Point) => number) => points.reduce((total, point) => total + of(point) / point.y ** 2, 0);
@@ -29,10 +29,10 @@ export function fitLine(points: readonly Point[]): Fit {
   return { fixed, slope, maxDeviation: Math.max(...deviations) };
 }
 
-/** More than this is not called linear. */
+/** Maximum deviation that is called linear. */
 const MAX_LINEAR_DEVIATION = 0.15;
 
-/** `linear within 4 %`, or that it is not. */
+/** Describes the shape: `linear within 4 %`, or that it is not linear. */
 export function shapeInWords({ maxDeviation }: Fit): string {
   const percent = Math.max(1, Math.ceil(maxDeviation * 100));
   return maxDeviation <= MAX_LINEAR_DEVIATION ? `linear within ${percent} %` : `not linear: up to ${percent} % off`;

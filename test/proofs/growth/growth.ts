@@ -1,7 +1,8 @@
 /**
- * How time, memory and storage grow with checks, distance, partners and connections: `npm run proofs -- growth`, or one
- * part with `--only partners`. Prints its tables and writes them to docs/growth.md. `--quick` measures small counts and
- * writes nothing, to try it; `--only page` measures nothing and writes the page from the last measurements.
+ * Measures how time, memory and storage grow with checks, distance, partners and connections: `npm run proofs --
+ * growth`, or one part with `--only partners`. Prints its tables and writes them to docs/growth.md. `--quick`, for a
+ * trial, measures small counts and writes nothing; `--only page` measures nothing and writes the page from the last
+ * measurements.
  */
 import { writeFileSync } from 'node:fs';
 import { loadavg } from 'node:os';
@@ -57,7 +58,7 @@ const MEASURE: { readonly [P in Part]: () => Promise<Measured[P]> } = {
   },
 };
 
-/** The quick parts first. */
+/** The parts, with the quick ones first. */
 const PARTS: readonly Part[] = ['sender', 'checks', 'distance', 'partners'];
 
 async function measure<P extends Part>(part: P): Promise<void> {

@@ -1,4 +1,4 @@
-/** docs/growth.md: its tables are made of the last measurement of each part, which is kept in measured.json. */
+/** Writes docs/growth.md. Its tables contain the last measurement of each part, which is stored in measured.json. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { asMarkdown, type Table, withPart } from '../bench/page.ts';
 import type { ChecksMeasured } from './checks.ts';
@@ -16,9 +16,12 @@ export interface Measured {
 }
 
 export type Part = keyof Measured;
-/** Each part with the date and the machine. */
+/** The figures of each part, with the date and the machine. */
 type Stored = { readonly [P in Part]: { readonly conditions: string; readonly figures: Measured[P] } } & {
-  /** From docs/performance.md at the last measurement, so that a new benchmark does not change this page. */
+  /**
+   * The figure of docs/performance.md at the time of the last measurement, so that a new benchmark does not change this
+   * page.
+   */
   readonly storedASecond: number;
 };
 
@@ -34,7 +37,7 @@ export const TABLES: { readonly [P in Part]: (figures: Measured[P]) => Table[] }
   sender: senderTables,
 };
 
-/** Keeps a measurement, and writes the page. */
+/** Stores a measurement, and writes the page. */
 export function store<P extends Part>(part: P, conditions: string, figures: Measured[P]): void {
   let stored: Partial<Stored> = {};
   try {
@@ -48,7 +51,7 @@ export function store<P extends Part>(part: P, conditions: string, figures: Meas
   if (Object.keys(TABLES).every((name) => name in text)) writeFileSync(PAGE, growthPage());
 }
 
-/** Five digits are more than a measurement has. */
+/** Rounds numbers to five digits, which exceed the precision of a measurement. */
 function rounded(value: unknown): unknown {
   return typeof value === 'number' && !Number.isInteger(value) ? Number(value.toPrecision(5)) : value;
 }
@@ -57,7 +60,7 @@ function readStored(): Stored {
   return JSON.parse(readFileSync(STORE, 'utf8')) as Stored;
 }
 
-/** The page as it should be: its text, and the tables of the stored measurements. */
+/** Returns the page as it should be: its text, and the tables of the stored measurements. */
 export function growthPage(): string {
   const stored = readStored();
   const sections = {
@@ -87,7 +90,7 @@ function estimateTables({ distance, partners, sender, storedASecond: rows }: Sto
   return [certificationTable(inputs), deliveriesTable(inputs)];
 }
 
-/** Notifications a second of the receiver with PostgreSQL, from the page of the benchmarks. */
+/** Returns the notifications per second of the receiver with PostgreSQL, from the page of the benchmarks. */
 function storedASecond(): number {
   const lines = readFileSync(PERFORMANCE, 'utf8').split('\n');
   const cells = (line: string) => line.split('|').map((cell) => cell.trim());

@@ -1,6 +1,6 @@
 /**
- * How a fleet grows with the number of partners, how many workers suit this machine, and what the parts of a
- * certification cost that grow with the whole list: reading the files of the partners, joining the shards.
+ * Measures how a fleet grows with the number of partners, how many workers suit this machine, and the cost of the steps
+ * that grow with the whole list: reading the partners' files and joining the shards.
  */
 import { generateKeyPairSync, sign } from 'node:crypto';
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -14,11 +14,11 @@ import { type Cost, cpuMsOf, measureProgram } from './process-cost.ts';
 import { note } from './progress.ts';
 
 const RECEIVER_PROCESSES = 2;
-/** How many receivers each process serves at most, so that none of them is short of memory. */
+/** Maximum number of receivers per process, so that no process runs out of memory. */
 const RECEIVERS_A_PROCESS = 250;
-/** How many times the largest fleet is the list of partners that is only read and checked. */
+/** Ratio of the list of partners that is only read and checked to the largest fleet. */
 const LONGER_LIST = 8;
-/** A fleet that would take longer is replaced by a smaller one. */
+/** Maximum duration of a fleet. A fleet that would take longer is replaced by a smaller one. */
 const MAX_FLEET_MINUTES = 45;
 const SIGNATURES = 2_000;
 
@@ -31,21 +31,21 @@ interface WithWorkers {
 
 interface FleetOf {
   readonly partners: number;
-  /** As many as were planned; fewer are measured when they would take too long. */
+  /** Planned number of partners. Fewer are measured if they would take too long. */
   readonly planned: number;
   readonly fleet: Cost;
   readonly receiversCpuMs: number;
-  /** Joining its results, which verifies each certificate and copies each folder. */
+  /** Cost of joining the results, which verifies each certificate and copies each folder. */
   readonly merge: Cost;
   readonly disk: Disk;
-  /** Bytes of each file about all partners. */
+  /** Size of each file about all partners, in bytes. */
   readonly summaries: Readonly<Record<(typeof SUMMARIES)[number], number>>;
 }
 
 interface Disk {
   readonly files: number;
   readonly bytes: number;
-  /** With whole blocks. */
+  /** Size of the files in whole blocks. */
   readonly allocatedBytes: number;
 }
 
@@ -59,9 +59,9 @@ export interface PartnersMeasured {
   readonly chosenWorkers: number;
   readonly fleets: readonly FleetOf[];
   readonly checks: readonly CheckOf[];
-  /** The file of one partner, without its secret. */
+  /** Size of the file of one partner, without its secret. */
   readonly partnerFileBytes: number;
-  /** One Ed25519 signature of a certificate, in microseconds. */
+  /** Time for one Ed25519 signature of a certificate, in microseconds. */
   readonly signatureUs: number;
   readonly certificateBytes: number;
 }
@@ -71,9 +71,9 @@ const SUMMARIES = ['fleet.json', 'fleet.html', 'fleet.csv'] as const;
 interface Settings {
   /** The sizes of the fleets. */
   readonly counts: readonly number[];
-  /** The numbers of workers that are compared; the fastest is used for the fleets. */
+  /** The numbers of workers that are compared. The fastest one is used for the fleets. */
   readonly workers: readonly number[];
-  /** In each fleet of that comparison. */
+  /** Number of partners in each fleet of that comparison. */
   readonly partnersForWorkers: number;
 }
 
@@ -117,7 +117,7 @@ function startReceivers(place: string, partners: number): Promise<TestFleet> {
   );
 }
 
-/** As many partners as can be certified in time, by the time that the previous fleet took. */
+/** Returns how many partners can be certified in time, estimated from the previous fleet. */
 function affordable(planned: number, previous: FleetOf | undefined): number {
   if (previous === undefined) return planned;
   const minutes = (planned * previous.fleet.wallMs) / previous.partners / 60_000;
@@ -146,7 +146,7 @@ async function measureWorkers(
   }
 }
 
-/** The only shard of one, so that its results can be joined. */
+/** Certifies the fleet as shard 1/1, so that its results can be joined. */
 async function certify(fleet: TestFleet, output: string, workers: number) {
   const receivers = () => fleet.pids.reduce((sum, pid) => sum + cpuMsOf(pid), 0);
   const before = receivers();
@@ -203,7 +203,10 @@ function checkList(fleet: TestFleet, list: string): Promise<Cost> {
   return measureProgram(args, process.env);
 }
 
-/** Reading sends nothing, so that a longer list needs no receivers: each partner is there under more names. */
+/**
+ * Reads and checks a longer list, which contains each partner under several names. Nothing is sent, so this needs no
+ * receivers.
+ */
 async function checkLongerList(place: string, fleet: TestFleet, partners: number): Promise<CheckOf> {
   const list = join(place, 'longer');
   cpSync(fleet.partners, list, { recursive: true });
@@ -232,7 +235,7 @@ function sampleOf(fleet: TestFleet, output: string) {
   };
 }
 
-/** In microseconds: one signature with the kind of key that certificates are signed with. */
+/** Returns the time for one signature with the type of key that signs certificates, in microseconds. */
 function timeSignature(bytes: number): number {
   const { privateKey } = generateKeyPairSync('ed25519');
   const statement = Buffer.alloc(bytes, 'x');

@@ -1,4 +1,4 @@
-/** What a process and its children cost: time, processor time and peak memory, from /proc (Linux). */
+/** Measures the cost of a process and its children: time, processor time and peak memory, from /proc (Linux). */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -9,14 +9,14 @@ export interface Cost {
   readonly wallMs: number;
   /** User and system time of the process and its children. */
   readonly cpuMs: number;
-  /** Peak of the resident memory of all of them at the same time. Shared pages count for each. */
+  /** Peak of their total resident memory. Shared pages count for each process. */
   readonly peakMb: number;
 }
 
 const SAMPLE_MS = 100;
 /** Milliseconds of a clock tick in /proc/PID/stat. */
 const TICK_MS = 10;
-/** The end of the output that an error shows. */
+/** Number of characters of the end of the output that an error shows. */
 const SHOWN_OUTPUT = 2_000;
 
 /** Runs a program with Node and measures it. Throws when its exit code is not one of `exits`. */
@@ -38,7 +38,7 @@ export async function measureProgram(
     const pids = withChildren(child.pid ?? 0);
     for (const pid of pids) cpuOfEach.set(pid, Math.max(cpuOfEach.get(pid) ?? 0, cpuMsOf(pid)));
     const [only, ...others] = pids;
-    // The kernel keeps the peak of one process; the peak of several is seen only in samples.
+    // The kernel records the peak of one process. The peak of several can only be sampled.
     const mb = others.length === 0 ? memoryMb(only ?? 0, 'VmHWM') : pids.reduce((sum, pid) => sum + memoryMb(pid), 0);
     peakMb = Math.max(peakMb, mb);
   };
@@ -48,30 +48,30 @@ export async function measureProgram(
   clearInterval(timer);
   const wallMs = performance.now() - startedAt;
   if (code === null || !exits.includes(code)) throw new Error(`${args.join(' ')} exited with ${code}: ${output}`);
-  // Both are lower bounds: samples miss the last moments, and the other one children that were not waited for.
+  // Both are lower bounds: samples miss the last moments, and the other value misses children that were not waited for.
   const sampledMs = [...cpuOfEach.values()].reduce((sum, ms) => sum + ms, 0);
   return { wallMs, cpuMs: Math.max(sampledMs, waitedCpuMs() - waitedBefore), peakMb };
 }
 
-/** The medians of several measurements of the same thing. */
+/** Returns the medians of several measurements of the same thing. */
 export function medianCost(costs: readonly Cost[]): Cost {
   const of = (field: keyof Cost) => median(costs.map((cost) => cost[field]));
   return { wallMs: of('wallMs'), cpuMs: of('cpuMs'), peakMb: of('peakMb') };
 }
 
-/** User and system time of a running process, without its children; 0 when it has ended. */
+/** Returns the user and system time of a running process, without its children, in milliseconds. 0 if it has ended. */
 export function cpuMsOf(pid: number): number {
   const [user, system] = timesIn(`/proc/${pid}/stat`);
   return (user + system) * TICK_MS;
 }
 
-/** The processor time of all processes that this one has started and that have ended. */
+/** Returns the processor time of all ended child processes of this process. */
 function waitedCpuMs(): number {
   const [, , user, system] = timesIn('/proc/self/stat');
   return (user + system) * TICK_MS;
 }
 
-/** utime, stime, cutime and cstime, in clock ticks. */
+/** Returns utime, stime, cutime and cstime, in clock ticks. */
 function timesIn(file: string): [number, number, number, number] {
   const text = read(file);
   // The name of the program, in parentheses, may contain spaces.
@@ -90,7 +90,7 @@ function memoryMb(pid: number, field: 'VmRSS' | 'VmHWM' = 'VmRSS'): number {
   return (Number(kilobytes ?? 0) * 1024) / 1e6;
 }
 
-/** The text of a file of /proc; empty when the process has ended. */
+/** Returns the text of a file in /proc. Empty if the process has ended. */
 function read(file: string): string {
   try {
     return readFileSync(file, 'utf8');

@@ -1,13 +1,16 @@
 /**
- * The command line with a larger catalogue: each check is there several times, under different ids. Everything else is
- * the product as it is built, so that its commands can be measured.
+ * Builds the command line with a larger catalogue, which contains each check several times under different ids.
+ * Everything else is the product as built, so that its commands can be measured.
  */
 import { readFileSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { build, type Plugin } from 'esbuild';
 import { PROGRAM } from '../../../build.ts';
 
-/** Next to the folders of the compiled product, so that the files of the catalogue are found. */
+/**
+ * Returns the folder of the program. It is next to the folders of the compiled product, so that the files of the
+ * catalogue are found.
+ */
 const folderOf = (times: number) => `dist/catalogue-x${times}`;
 
 /** Compiles the command line with a catalogue of `times` copies of each check, and returns its file. */
@@ -29,7 +32,7 @@ const COPY = (times: number) => `
   });
 `;
 
-/** Replaces what the module of the catalogue imports: each suite has its scenarios several times. */
+/** Replaces the suites that the catalogue imports with suites that contain each scenario several times. */
 function repeatSuites(times: number): Plugin {
   return {
     name: 'repeat-suites',

@@ -1,6 +1,6 @@
 /**
  * The sender core in a process, for the measurements of its growth: deliveries to several endpoints at once, idle
- * connections, and deliveries that wait. It does what the messages on its channel ask, one after another.
+ * connections, and deliveries that wait. It executes the commands on its channel, one after another.
  */
 import { performance } from 'node:perf_hooks';
 import { setFlagsFromString } from 'node:v8';
@@ -9,16 +9,20 @@ import { createSender, prepare, type Sender, type SenderOptions } from '../../..
 import { buyNotification, idOf } from '../bench/notification.ts';
 
 export type Order =
-  /** Keeps so many deliveries in flight to each endpoint, on as many connections; at least one on each. */
+  /**
+   * Keeps this many deliveries in flight to each endpoint, on as many connections, with at least one delivery on each.
+   */
   | {
       readonly kind: 'deliver';
       readonly endpoints: readonly string[];
       readonly connections: number;
       readonly ms: number;
     }
-  /** Opens so many connections to each endpoint, each with one delivery, and measures what they take. */
+  /**
+   * Opens this many connections to each endpoint, each with one delivery, and measures the resources that they take.
+   */
   | { readonly kind: 'idle'; readonly endpoints: readonly string[]; readonly connections: number }
-  /** Lets so many deliveries wait behind one that is not answered, and measures what they take. */
+  /** Lets this many deliveries wait behind one that is not answered, and measures the resources that they take. */
   | { readonly kind: 'waiting'; readonly endpoint: string; readonly deliveries: number };
 
 export interface Load {
@@ -26,7 +30,7 @@ export interface Load {
   readonly elapsedMs: number;
   /** User and system time of the whole process, in microseconds. */
   readonly cpuUs: number;
-  /** Deliveries for which a connection was made. */
+  /** Number of deliveries for which a connection was opened. */
   readonly opened: number;
 }
 
@@ -38,12 +42,15 @@ export interface Held {
 }
 
 const { GROWTH_SECRET: secret = '', GROWTH_API_KEY: apiKey = '', GROWTH_CA: ca } = process.env;
-/** Thousands of handshakes at once, and deliveries that wait, take longer than the default of a delivery. */
+/**
+ * Time limit, in milliseconds. Thousands of handshakes at once and waiting deliveries take longer than the default
+ * limit.
+ */
 const LONG_TIMEOUT_MS = 120_000;
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as () => void;
 
-/** Every name is this machine, so that one server is several endpoints. */
+/** Resolves every name to this machine, so that one server serves as several endpoints. */
 const LOOKUP: SenderOptions['lookup'] = (_host, _options, callback) =>
   process.nextTick(callback, null, [{ address: '127.0.0.1', family: 4 }]);
 
@@ -57,7 +64,7 @@ function senderWith(options: SenderOptions): Sender {
 }
 
 let number = 0;
-/** Each delivery has its own id, and is serialised and signed. */
+/** Returns a function that sends deliveries to a URL. Each one has its own id, and is serialised and signed. */
 const nextTo = (url: string) =>
   prepare(buyNotification(idOf(number++)), { url, signing: { secret }, apiKey: { value: apiKey } });
 
@@ -106,7 +113,7 @@ async function hold(fill: (sender: Sender) => Promise<unknown>, options: SenderO
   };
 }
 
-/** Until what is left in memory is what is needed. */
+/** Collects garbage until only the needed memory is left. */
 async function settle(): Promise<void> {
   for (let round = 0; round < 3; round++) {
     collect();
@@ -132,7 +139,7 @@ function waiting({ endpoint, deliveries }: Extract<Order, { kind: 'waiting' }>):
   const queue = async (sender: Sender) => {
     const all = Array.from({ length: deliveries + 1 }, () => sender.deliver(nextTo(endpoint)));
     if (sender.state().waiting !== deliveries) throw new Error(`${sender.state().waiting} deliveries wait`);
-    // Not awaited here: they end when the sender is closed.
+    // The deliveries are not awaited here, because they end when the sender is closed.
     return { ended: Promise.all(all) };
   };
   return hold(queue, { maxSockets: 1, maxWaiting: deliveries });

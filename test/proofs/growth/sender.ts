@@ -1,4 +1,7 @@
-/** How the sender core grows with endpoints and connections, and what idle connections and waiting deliveries take. */
+/**
+ * Measures how the sender core grows with endpoints and connections, and what idle connections and waiting deliveries
+ * take.
+ */
 import { randomBytes } from 'node:crypto';
 import { createServer } from 'node:net';
 import { makeCertificate } from '../../../certs/index.ts';
@@ -19,9 +22,9 @@ interface Settings {
   readonly connections: readonly number[];
   readonly warmUpMs: number;
   readonly sliceMs: number;
-  /** Multiples of 100. The first number warms each process up. */
+  /** Numbers of idle connections, in multiples of 100. The first number warms up each process. */
   readonly idle: readonly number[];
-  /** The first number warms each process up. */
+  /** Numbers of waiting deliveries. The first number warms up each process. */
   readonly waiting: readonly number[];
 }
 
@@ -33,7 +36,7 @@ interface RateAt {
   readonly endpoints: number;
   /** To each endpoint. */
   readonly connections: number;
-  /** Deliveries a second. */
+  /** Deliveries per second. */
   readonly rate: number;
   readonly cpuUs: number;
 }
@@ -47,7 +50,7 @@ export interface SenderMeasured {
   readonly rates: readonly RateAt[];
   readonly idle: Readonly<Record<Scheme, readonly HeldBy[]>>;
   readonly waiting: readonly HeldBy[];
-  /** For each delivery on kept connections, without the headers of TCP and IP. */
+  /** Bytes per delivery on kept connections, without the headers of TCP and IP. */
   readonly wire: Readonly<Record<Scheme, { readonly sentBytes: number; readonly receivedBytes: number }>>;
 }
 
@@ -55,7 +58,7 @@ const nameOf = (endpoint: number) => `endpoint-${endpoint}.test`;
 const urlsOf = (scheme: Scheme, port: number, endpoints: number) =>
   Array.from({ length: endpoints }, (_, at) => `${scheme}://${nameOf(at + 1)}:${port}/hooks`);
 
-/** The most that are used at once. */
+/** Returns the maximum number of endpoints that are used at once. */
 function endpointsIn({ endpoints, idle }: Settings): number {
   return Math.max(...endpoints, ...idle.map((connections) => connections / IDLE_AT_AN_ENDPOINT));
 }
@@ -129,7 +132,7 @@ export async function measureSender(settings: Settings): Promise<SenderMeasured>
 
 type Send = <T>(order: Order) => Promise<T>;
 
-/** A new process with a sender, and a new server on the other core. */
+/** Starts a new process with a sender, and a new server on the other core. */
 async function withSender(
   client: NodeJS.ProcessEnv,
   server: NodeJS.ProcessEnv,
@@ -146,7 +149,7 @@ async function withSender(
   }
 }
 
-/** The bytes of a delivery on a connection that is already open. */
+/** Counts the bytes of a delivery on a connection that is already open. */
 async function countWire(send: Send, url: string, relay: Awaited<ReturnType<typeof startCountingRelay>>) {
   const order: Order = { kind: 'deliver', endpoints: [url], connections: 1, ms: COUNTED_DELIVERIES_MS };
   await send<Load>(order);
@@ -159,7 +162,7 @@ async function countWire(send: Send, url: string, relay: Awaited<ReturnType<type
   };
 }
 
-/** Measures each count in a new process, which has done the first one before, so that its code and caches are there. */
+/** Measures each count in a new process, which measures the first one beforehand to warm up its code and caches. */
 async function heldBy(
   counts: readonly number[],
   client: NodeJS.ProcessEnv,

@@ -1,4 +1,4 @@
-/** The tables of docs/growth.md, from what was measured. */
+/** Creates the tables of docs/growth.md from the measurements. */
 import type { Table } from '../bench/page.ts';
 import type { ChecksMeasured, Rendering, RunsAt, Subject } from './checks.ts';
 import { type DistanceMeasured, type RunAtDistance, SCHEMES } from './distance.ts';
@@ -11,13 +11,13 @@ import type { SenderMeasured } from './sender.ts';
 const COST = ['wall', 'CPU', 'peak memory'];
 const costCells = ({ wallMs, cpuMs, peakMb }: Cost) => [duration(wallMs), duration(cpuMs), `${amount(peakMb)} MB`];
 
-/** A row of a table of fits: what grows, its fixed part, its slope, and whether it is linear. */
+/** Creates a row of a table of fits: what grows, its fixed part, its slope, and whether it is linear. */
 function fitRow(what: string, fit: Fit, show: (value: number) => string, unit: string, per: string): string[] {
   const slope = `${show(fit.slope)}${unit === '' ? '' : ` ${unit}`} ${per}`;
   return [what, `${show(fit.fixed)}${unit === '' ? '' : ` ${unit}`}`, slope, shapeInWords(fit)];
 }
 
-/** The fits of time, processor time and memory. */
+/** Creates the rows for time, processor time and memory. */
 function costFits<T>(
   name: string,
   rows: readonly T[],

@@ -5,7 +5,7 @@ import { equal, type FaultMixin, type FaultMixins, findsKey, keyBy, peek, queryO
 
 const given = (req: IncomingMessage, name: string) => req.headersDistinct[name]?.[0];
 
-/** The answer to a wrong or missing key. */
+/** Changes the answer to an invalid or missing key. */
 const refusesWith =
   (answer: (res: ServerResponse) => void): FaultMixin =>
   (Base) =>

@@ -1,7 +1,7 @@
 /**
  * A correct receiver in another style than the reference receiver: bare node:http, one class with a method per
- * decision, no framework, no stages. Its faults override methods. The diagnosis is measured on these because it has
- * never seen them.
+ * decision, no framework, no stages. Its faults override methods. The diagnosis is measured on these receivers, because
+ * it was developed without them.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
@@ -14,7 +14,7 @@ export interface Credentials {
   readonly apiKey: string;
 }
 
-/** Thrown by a check: answered with this status. */
+/** The error that a check throws. It is answered with this status. */
 export class Refusal extends Error {
   readonly status: number;
 
@@ -83,7 +83,7 @@ export class BareReceiver {
     return req.method === 'POST';
   }
 
-  /** Both credentials, in the order of the style. The key may have been checked before the body. */
+  /** Checks both credentials, in the order of the style. The key may have been checked before the body. */
   protected async authenticate(req: IncomingMessage, raw: Buffer): Promise<void> {
     if (this.style.signatureFirst) await this.requireSignature(req, raw);
     if (!this.style.keyBeforeBody) this.requireKey(req, raw);
@@ -103,7 +103,7 @@ export class BareReceiver {
     });
   }
 
-  /** The single value of a header; null if it is missing or repeated. */
+  /** Returns the single value of a header. Null if the header is missing or repeated. */
   protected header(req: IncomingMessage, name: string): string | null {
     const [value, ...more] = req.headersDistinct[name] ?? [];
     return value === undefined || more.length > 0 ? null : value;
@@ -126,7 +126,7 @@ export class BareReceiver {
     return this.header(req, 'x-service-signature');
   }
 
-  /** The signed bytes. */
+  /** Returns the signed bytes. */
   protected signedBytes(raw: Buffer, _req: IncomingMessage): Buffer {
     return raw;
   }
@@ -165,7 +165,7 @@ export class BareReceiver {
     return reading.notification;
   }
 
-  /** The partner's code for a valid notification. `value` is the received JSON. */
+  /** Runs the partner's code for a valid notification. `value` is the received JSON. */
   protected use(_notification: ReceivedNotification, _value: unknown): void {}
 
   protected remember({ id }: ReceivedNotification, _raw: Buffer): void | Promise<void> {
@@ -181,7 +181,7 @@ export class BareReceiver {
   }
 }
 
-/** Compares in constant time. */
+/** Compares two texts in constant time. */
 function same(one: string, other: string): boolean {
   const [a, b] = [Buffer.from(one, 'latin1'), Buffer.from(other, 'latin1')];
   return a.length === b.length && timingSafeEqual(a, b);

@@ -24,7 +24,7 @@ const no = (status: number) => {
   throw new Refusal(status);
 };
 
-/** Claims an id before the credentials are checked, or before the payload is; answers 409 to a claimed id. */
+/** Claims an id before the credentials or the payload are checked, and answers 409 to a claimed id. */
 const claims =
   (beforeCredentials: boolean): FaultMixin =>
   (Base) => {
@@ -36,7 +36,7 @@ const claims =
         if (!this.claimed.has(id)) this.claimed.set(id, 'claimed');
       }
       protected override requireKey(req: IncomingMessage, raw: Buffer | null): void {
-        // Before the body there is no id, so the key check has to wait.
+        // Without the body there is no id, so the key check must wait.
         if (!beforeCredentials || raw !== null) super.requireKey(req, raw);
       }
       protected override async authenticate(req: IncomingMessage, raw: Buffer): Promise<void> {

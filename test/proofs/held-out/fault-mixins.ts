@@ -12,7 +12,7 @@ interface Known extends Credentials {
   readonly raw: Buffer;
 }
 
-/** The signature covers other bytes than the received ones. */
+/** Verifies the signature over bytes other than the received ones. */
 export function signs(other: (raw: Buffer, req: IncomingMessage) => Buffer | string): FaultMixin {
   return (Base) =>
     class extends Base {
@@ -22,7 +22,7 @@ export function signs(other: (raw: Buffer, req: IncomingMessage) => Buffer | str
     };
 }
 
-/** Changes the body for the check and everything after it. */
+/** Changes the body for the check and all later steps. */
 export function reads(other: (raw: Buffer, req: IncomingMessage) => Buffer | string): FaultMixin {
   return (Base) =>
     class extends Base {
@@ -47,7 +47,7 @@ export function alsoSigns(other: (raw: Buffer, req: IncomingMessage) => Buffer |
     };
 }
 
-/** Accepts the valid signature, and another one. `valid` is the valid one. */
+/** Accepts the valid signature, and others for which `other` returns true. `valid` is the valid signature. */
 export function alsoTakes(other: (given: string, valid: string, known: Known) => boolean): FaultMixin {
   return (Base) =>
     class extends Base {
@@ -79,7 +79,7 @@ export function skipsSignature(when: (raw: Buffer, req: IncomingMessage, given: 
     };
 }
 
-/** Looks for the signature in its header, and elsewhere. */
+/** Reads the signature from its header, and also elsewhere. */
 export function findsSignature(
   elsewhere: (req: IncomingMessage, raw: Buffer) => string | null | undefined,
 ): FaultMixin {
@@ -101,7 +101,7 @@ export function keyBy(other: (given: string, valid: string, known: Known) => boo
     };
 }
 
-/** Looks for the API key in its header, and elsewhere. */
+/** Reads the API key from its header, and also elsewhere. */
 export function findsKey(elsewhere: (req: IncomingMessage) => string | null | undefined): FaultMixin {
   return (Base) =>
     class extends Base {
@@ -125,7 +125,7 @@ export function skipsKey(when: (req: IncomingMessage, raw: Buffer) => boolean): 
     };
 }
 
-/** Code of the partner that fails on a valid notification by throwing any exception. */
+/** Adds partner code that may throw any exception for a valid notification. */
 // biome-ignore lint/suspicious/noExplicitAny: the code of a partner that looks at nothing.
 export function uses(code: (value: any, notification: ReceivedNotification) => unknown): FaultMixin {
   return (Base) =>
@@ -137,7 +137,7 @@ export function uses(code: (value: any, notification: ReceivedNotification) => u
     };
 }
 
-/** Code of the partner that reads the JSON before any check and may throw any exception. */
+/** Adds partner code that reads the JSON before any check and may throw any exception. */
 // biome-ignore lint/suspicious/noExplicitAny: the code of a partner that looks at nothing.
 export function usesUnchecked(code: (value: any) => unknown): FaultMixin {
   return (Base) =>
@@ -156,7 +156,7 @@ export function equal(one: string, other: string): boolean {
 
 export const queryOf = (req: IncomingMessage) => new URL(req.url ?? '/', 'http://localhost').searchParams;
 
-/** The value of an unverified body; undefined if it is not JSON. */
+/** Returns the value of an unverified body. Undefined if it is not JSON. */
 // biome-ignore lint/suspicious/noExplicitAny: the code of a partner that looks at nothing.
 export function peek(raw: Buffer): any {
   try {

@@ -12,12 +12,12 @@ interface Measured {
   readonly pairs: readonly HeldOutRun[];
 }
 
-/** The rank of the actual fault in the diagnosis; -1 if it is missing. Declared equivalents count as one. */
+/** Returns the rank of the actual fault in the diagnosis, or -1 if it is missing. Declared equivalents count as one. */
 function rankOf(fault: string, { diagnosed }: HeldOutRun, same: (a: string, b: string) => boolean): number {
   return diagnosed.findIndex((names) => names.some((name) => same(name, fault)));
 }
 
-/** Findings that mean the same as a mutant, and a mutant that differs only in the status that a finding names. */
+/** Findings that are equivalent to a mutant, and a mutant that differs only in the status that a finding names. */
 const SAME_FINDING: Readonly<Record<string, string>> = {
   'accepts-everything': 'answers-200-to-everything',
   'refuses-right-credentials': 'answers-401-to-everything',
@@ -25,7 +25,7 @@ const SAME_FINDING: Readonly<Record<string, string>> = {
   redirects: 'redirects-every-delivery',
 };
 
-/** Compares names of faults: equal for the same fault, or for declared equivalents. */
+/** Returns a function that compares names of faults. Declared equivalents are equal. */
 export function equality({ faults }: FaultDictionary): (a: string, b: string) => boolean {
   const rootOf = (named: string) => {
     const name = SAME_FINDING[named] ?? named;
@@ -94,11 +94,11 @@ ${markdownTable(['faults', 'diagnosis', 'why'], pairRows)}
 `;
 }
 
-/** `mistake`: the cause has another name, and the mistake of an acceptable fault. */
+/** The verdicts on a diagnosis. `mistake`: the cause has another name, but the mistake of an acceptable fault. */
 export const DIAGNOSIS_VERDICTS = ['correct', 'mistake', 'not known', 'wrong'] as const;
 export type DiagnosisVerdict = (typeof DIAGNOSIS_VERDICTS)[number];
 
-/** Whether the first cause of a run is one of the acceptable faults. */
+/** Returns whether the first cause of a run is one of the acceptable faults. */
 export function verdictOn(
   { diagnosed: [names = []], mistake }: Pick<HeldOutRun, 'diagnosed' | 'mistake'>,
   acceptable: readonly string[],
@@ -112,7 +112,7 @@ export function verdictOn(
 const count = (verdicts: readonly DiagnosisVerdict[], wanted: DiagnosisVerdict) =>
   verdicts.filter((verdict) => verdict === wanted).length;
 
-/** Why a fault was not named first, for the page. A pair is `one+other`. */
+/** For the page, why a fault was not named first. The name of a pair is `one+other`. */
 const MISSES: Readonly<Record<string, string>> = {
   'verifies-php-unescaped-json':
     'Node escapes other characters than PHP, so the imitation is closer to the compact output of Python.',

@@ -17,7 +17,7 @@ const first =
       }
     };
 
-/** The answer to an invalid signature. `right` is the valid one. */
+/** Changes the answer to an invalid signature. `right` is the valid one. */
 const wrongSignature =
   (answer: (res: ServerResponse, right: string, given: string | null) => void): FaultMixin =>
   (Base) =>
@@ -57,7 +57,7 @@ const refuse = (code: number) => () => {
   throw new Refusal(code);
 };
 
-/** Runs after the request is read and before it is checked. */
+/** Runs code after the request is read and before it is checked. */
 const looks =
   (at: (req: IncomingMessage, raw: Buffer) => void): FaultMixin =>
   (Base) =>

@@ -11,7 +11,7 @@ const inList = (value: unknown, list: string) => {
 };
 // biome-ignore lint/suspicious/noExplicitAny: any JSON.
 type Any = any;
-/** The metadata of an order, BUY or SELL; undefined otherwise. */
+/** Returns the metadata of a BUY or SELL order. Undefined for other notifications. */
 const orderOf = ({ type, data }: Any): Any =>
   type === 'CAAS' && ['BUY', 'SELL'].includes(data.type) ? (data.metadata ?? {}) : undefined;
 const chainOf = (value: Any): Any => orderOf(value)?.blockchainData;

@@ -8,9 +8,9 @@ export interface HeldOutRun {
   readonly name: string;
   /** The number of red scenarios. */
   readonly red: number;
-  /** The causes of the report, in their order, each with all its names. */
+  /** The causes in the report, in order, each with all its names. */
   readonly diagnosed: readonly (readonly string[])[];
-  /** The mistake of the first cause; null where the cause is not known. */
+  /** The mistake of the first cause. Null if the cause is not known. */
   readonly mistake: string | null;
 }
 
@@ -18,7 +18,7 @@ export function namesIn({ diagnosis }: Pick<ResultDocument, 'diagnosis'>): Pick<
   return { diagnosed: diagnosis.map(({ fault, alike }) => [fault, ...alike]), mistake: diagnosis[0]?.mistake ?? null };
 }
 
-/** Not more than the matrix waits. */
+/** Time limits, which do not exceed those of the matrix. */
 const LIMITS = { timeoutMs: 2000, recoveryMs: 2000 };
 
 export async function playHeldOut(name: string, limits: RunOptions['limits'] = LIMITS): Promise<HeldOutRun> {

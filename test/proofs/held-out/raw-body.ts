@@ -4,7 +4,7 @@ import { alsoSigns, type FaultMixin, type FaultMixins, peek, reads, signs } from
 
 const text = (raw: Buffer) => raw.toString('utf8');
 
-/** Changes the text of the body; a body that is not text stays unchanged. */
+/** Changes the text of the body. A body that is not text is unchanged. */
 const onText =
   (change: (text: string) => Buffer | string) =>
   (raw: Buffer): Buffer | string => {
@@ -29,21 +29,21 @@ function sorted(value: any): any {
 const ascii = (json: string) =>
   json.replace(/[\u0080-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 
-/** The layout of json.dumps: a space after colons and commas outside strings. */
+/** Formats JSON like json.dumps, with a space after colons and commas outside strings. */
 function spaced(json: string): string {
   return json.replace(/"(?:[^"\\]|\\.)*"|[:,]/g, (token) => (token.length === 1 ? `${token} ` : token));
 }
 
 const reserialise = (raw: Buffer) => JSON.stringify(JSON.parse(text(raw)));
 
-/** As languages write it that distinguish 1.0 from 1. */
+/** Formats a number like a language that distinguishes 1.0 from 1. */
 function numberOf(token: string): string {
   if (!/[.e]/i.test(token)) return token;
   const written = String(Number(token));
   return /[.e]/.test(written) ? written : `${written}.0`;
 }
 
-/** Compact JSON as languages write it that distinguish 1.0 from 1. Invalid JSON stays unchanged. */
+/** Writes compact JSON like a language that distinguishes 1.0 from 1. Invalid JSON is unchanged. */
 const compact = onText((all) => {
   JSON.parse(all);
   return all.replace(/("(?:[^"\\]|\\.)*")|(-?\d[\d.eE+-]*)|\s+/g, (_token, string?: string, number?: string) => {
@@ -54,7 +54,7 @@ const compact = onText((all) => {
 const php = (raw: Buffer) => ascii(String(compact(raw))).replaceAll('/', '\\/');
 const python = (raw: Buffer) => ascii(spaced(String(compact(raw))));
 
-/** Only the first bytes go into the HMAC. */
+/** Computes the HMAC of only the first bytes. */
 const firstBytes = (most: number) => signs((raw) => raw.subarray(0, most));
 
 const chunkwise =

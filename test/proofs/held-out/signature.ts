@@ -23,7 +23,7 @@ const words = (...list: string[]) =>
   alsoTakes((given, _right, { raw }) => list.some((word) => given === mac('sha256', word, raw).toString('base64')));
 const typeOf = (raw: Buffer) => peek(raw)?.type;
 
-/** A check that throws in some cases. */
+/** Makes the check throw in some cases. */
 const throwsOn = (when: (given: string, right: string) => boolean): FaultMixin =>
   decidesBy((given, right) => {
     if (when(given, right)) throw new TypeError('Input buffers must have the same byte length');

@@ -1,5 +1,6 @@
 /**
- * A subject is a bare receiver in a style, with one fault or two, named `trims-body@2` or `trims-body+refuses-sells@0`.
+ * A subject is a bare receiver in a style, with one or two faults, such as `trims-body@2` or
+ * `trims-body+refuses-sells@0`.
  */
 
 import type { DictionaryFault, FaultDictionary } from '../../../harness/diagnose/index.ts';
@@ -25,7 +26,7 @@ export function subjectOf(name: string): HeldOutSubject {
   return { faults: faults.split('+').filter((one) => one !== ''), style: Number(style) };
 }
 
-/** Throws if there is no such fault or style. */
+/** Creates the receiver of a subject. Throws if there is no such fault or style. */
 export function receiverOf({ faults, style: index }: HeldOutSubject, credentials: Credentials): BareReceiver {
   const style = STYLES[index];
   if (style === undefined) throw new RangeError(`there is no style ${index}`);
@@ -70,18 +71,18 @@ export const STYLES: readonly Style[] = [
   { name: 'closing, HTML', keyBeforeBody: false, signatureFirst: true, malformed: 422, closes: true, answer: html },
 ];
 
-/** A generator of integers in [0, below). */
+/** Creates a generator of integers in [0, below). */
 export function randomOf(seed: number): (below: number) => number {
   const random = seededRandom(seed);
   return (below) => Math.floor(random() * below);
 }
 
-/** If the first delivery is rejected, a second fault is not visible. */
+/** Returns false if the first delivery is rejected, because a second fault is then not visible. */
 const acceptsFirstDelivery = ({ outcomes }: DictionaryFault) => outcomes['valid/plain'] === undefined;
 
 /**
- * Pairs of faults that are both visible. Two faults that accept too much in the same check are excluded: the wider one
- * hides the other.
+ * Returns pairs of faults that are both visible. Two faults that accept too much in the same check are excluded,
+ * because the wider one hides the other.
  */
 export function pairsOf(
   { faults }: FaultDictionary,

@@ -1,4 +1,4 @@
-/** A process that plays bare receivers: receives their names and answers with the results of each. */
+/** A process that plays bare receivers. It receives their names, and answers with the results of each. */
 import { playHeldOut } from './play.ts';
 
 process.on('message', async ({ name }: { readonly name: string }) => {

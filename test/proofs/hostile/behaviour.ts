@@ -1,4 +1,4 @@
-/** Hostile endpoints: their type, the servers that they consist of, and the credentials of a run against them. */
+/** Hostile endpoints: their type, their servers, and the credentials of a run against them. */
 
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -13,7 +13,7 @@ import { listen } from '../../endpoints/listen.ts';
 export interface RunningEndpoint {
   readonly url: string;
   close(): Promise<void>;
-  /** What hookproof did wrong to the endpoint; null if nothing. Called after the run. */
+  /** Returns what hookproof did wrong to the endpoint, or null. Called after the run. */
   complaint?(): string | null;
 }
 
@@ -34,7 +34,7 @@ async function listenOn(server: Server, secure: boolean): Promise<RunningEndpoin
   return { url: `${secure ? 'https' : 'http'}://127.0.0.1:${port}/hooks`, close };
 }
 
-/** An endpoint that does this on each TCP connection. `secure` only sets `https` in its URL. */
+/** Creates an endpoint that does this on each TCP connection. `secure` only sets `https` in its URL. */
 export function onConnection(name: string, what: string, serve: ServeConnection, secure = false): Behaviour {
   return {
     name,
@@ -52,7 +52,7 @@ export function onConnection(name: string, what: string, serve: ServeConnection,
   };
 }
 
-/** An endpoint that finishes the TLS handshake with a valid certificate, and then does this. */
+/** Creates an endpoint that finishes the TLS handshake with a valid certificate, and then does this. */
 export function onSecureConnection(
   name: string,
   what: string,
@@ -73,7 +73,7 @@ export function onSecureConnection(
   };
 }
 
-/** Whether a request begins with these bytes. Its rest may follow in other pieces. */
+/** Returns whether a request begins with these bytes. Its rest may follow in other pieces. */
 function beginsRequest(piece: Buffer): boolean {
   return /^[A-Za-z]+ [^\r\n]*\r?\n/.test(piece.subarray(0, 2000).toString('latin1'));
 }
@@ -88,7 +88,7 @@ export function onRequests(socket: Socket, reply: (nth: number, piece: Buffer) =
   });
 }
 
-/** An endpoint that answers each request with these bytes. `nth` counts the requests on all connections. */
+/** Creates an endpoint that answers each request with these bytes. `nth` counts the requests on all connections. */
 export function onRequest(
   name: string,
   what: string,
@@ -109,7 +109,7 @@ export function onRequest(
   };
 }
 
-/** A complete answer. Texts are UTF-8; header lines are sent unchanged. */
+/** Creates a complete answer. Texts are UTF-8, and header lines are sent unchanged. */
 export function answer(
   status: number | string,
   body: string | Buffer = '{"ok":true}',
@@ -139,10 +139,10 @@ export function flood(socket: Socket, piece: Buffer | string, pauseMs = 0): void
 export interface Material {
   readonly secret: string;
   readonly apiKey: string;
-  /** The certificate of the server, PEM. */
+  /** The certificate of the server, in PEM. */
   readonly cert: string;
   readonly key: string;
-  /** A temporary folder; `ca.pem` in it is the CA of the server. */
+  /** A temporary folder. Its file `ca.pem` contains the CA of the server. */
   readonly folder: string;
   remove(): Promise<void>;
 }

@@ -11,9 +11,9 @@ import { checkPrinted, documentOf, RENDERINGS } from './renderings.ts';
 
 /** The limits of each run. */
 export const LIMITS = { timeoutMs: 400, recoveryMs: 400, concurrency: 8 };
-/** For the start of the program, the diagnosis and the reports, on a busy machine. */
+/** Time for the start of the program, the diagnosis and the reports, on a busy machine, in milliseconds. */
 const OVERHEAD_MS = 15_000;
-/** The highest peak memory of a run. Most of it is garbage that V8 has not collected yet: about 80 MB are in use. */
+/** Maximum peak memory of a run. Most of it is garbage that V8 has not collected yet, and about 80 MB are in use. */
 export const MAX_MEMORY_KB = 448 * 1024;
 
 export interface Outcome {
@@ -21,12 +21,12 @@ export interface Outcome {
   readonly exitCode: number | null;
   readonly document: ResultDocument | null;
   readonly wallMs: number;
-  /** How long the run may take. */
+  /** Maximum duration of the run, in milliseconds. */
   readonly boundMs: number;
   readonly peakKb: number;
-  /** Bytes of each report, by reporter. */
+  /** Size of each report in bytes, by reporter. */
   readonly sizes: ReadonlyMap<string, number>;
-  /** The violated rules, a sentence each. */
+  /** The violated rules, as sentences. */
   readonly complaints: readonly string[];
 }
 
@@ -61,7 +61,7 @@ function spawnRun(
   });
 }
 
-/** `--max-time`, or the bound that follows from the limits and the number of checks. */
+/** Returns `--max-time`, or the bound that follows from the limits and the number of checks. */
 function boundOf(document: ResultDocument | null, flags: readonly string[]): number {
   const maxTime = flags[flags.indexOf('--max-time') + 1];
   const maxMs = flags.includes('--max-time') ? Number.parseInt(maxTime ?? '', 10) * 1000 : null;

@@ -7,14 +7,14 @@ import { resultSchema } from '../../../harness/report/index.ts';
 import type { ResultDocument } from '../../../harness/report/result-document.ts';
 import { parseXml } from '../../setup/parse-xml.ts';
 
-/** Characters that control a display or are invisible, except the line feed. */
+/** Matches characters that control a display or are invisible, except the line feed. */
 const RAW = /[\x00-\x09\x0b-\x1f\x7f-\x9f\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/u;
 const WORKFLOW_COMMAND = /^[^\S\r\n\u2028\u2029]*(?:::|##\[)/m;
 
 export interface Rendering {
-  /** As `--reporter` names it. */
+  /** The name of the reporter, as for `--reporter`. */
   readonly reporter: string;
-  /** The violated rules, a sentence each. */
+  /** Returns the violated rules, as sentences. */
   check(text: string): string[] | Promise<string[]>;
 }
 
@@ -25,7 +25,7 @@ function rawCharacters(text: string): string[] {
   return found === null ? [] : [`contains the raw character ${JSON.stringify(found[0])} at ${found.index}`];
 }
 
-/** Checks what is printed on a terminal, in a log or in CI. */
+/** Checks text that is printed on a terminal, in a log or in CI. */
 export function checkPrinted(text: string): string[] {
   const command = WORKFLOW_COMMAND.exec(text);
   return [

@@ -1,8 +1,9 @@
 /**
- * Two checkouts classify errors alike: `npm run proofs -- same-errors OTHER [NAME...]`, where OTHER is another checkout
- * that is built. Both run against every hostile endpoint, at the same time and each against a separate server, until
- * the kinds and phases of their transport errors are the same sets. Some endpoints end a connection by chance, so
- * several runs count together. Exits with 1 when one still sees an error that the other never saw.
+ * Checks that two checkouts classify errors in the same way: `npm run proofs -- same-errors OTHER [NAME...]`, where
+ * OTHER is the folder of another built checkout. Both run against every hostile endpoint, at the same time and each
+ * against a separate server, until the kinds and phases of their transport errors are the same sets. Some endpoints end
+ * a connection by chance, so several runs count together. Exits with 1 if one of them finally still sees an error that
+ * the other never saw.
  */
 import { resolve } from 'node:path';
 import { CLI } from '../bench/processes.ts';

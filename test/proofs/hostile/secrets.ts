@@ -1,7 +1,8 @@
 /**
- * No output shows a secret, in any spelling. Run by `npm run proofs -- secrets`. Each spelling of three secrets is put
- * wherever an endpoint or a sender can put text, and looked for in every output. The same without redaction (the
- * program does not know the secrets) shows that each output would show it, and that it would be found.
+ * Checks that no output shows a secret in any spelling. Run by `npm run proofs -- secrets`. Each spelling of three
+ * secrets is put wherever an endpoint or a sender can put text, and every output is searched for it. The same without
+ * redaction, with a program that does not know the secrets, shows that each output would contain the spelling, and that
+ * it would be found.
  *
  * The finder shares no code with redaction: it undoes the format of an output and compares letters and digits.
  */
@@ -31,7 +32,7 @@ import { SPELLINGS } from './spellings.ts';
 interface Credentials {
   readonly secret: string;
   readonly apiKey: string;
-  /** In the query of the URL. */
+  /** The secret in the query of the URL. */
   readonly token: string;
 }
 
@@ -48,7 +49,7 @@ interface Planted {
 }
 
 const own = credentials();
-/** What the program knows where nothing is to be redacted. */
+/** The credentials that the program knows if nothing is to be redacted. */
 const others = credentials();
 const PLANTED: readonly Planted[] = Object.entries(own).flatMap(([name, value]: [string, string]) =>
   Object.entries(SPELLINGS).map(([spelling, spell]) => ({ what: `${name}, ${spelling}`, text: spell(value) })),
@@ -65,24 +66,24 @@ const withoutJson = (text: string): string =>
   text.replace(/\\(["\\/])|\\u([0-9a-f]{4})/gi, (_, plain: string | undefined, code: string) =>
     plain === undefined ? String.fromCharCode(Number.parseInt(code, 16)) : plain,
   );
-/** As terminals, XML and logs show what cannot be seen. */
+/** Escapes invisible characters as terminals, XML and logs do. */
 const escaped = (text: string): string =>
   text.replace(/[\n\r\x80-\x9f\u00ad\u200b]/g, (one) => {
     if (one === '\n' || one === '\r') return one === '\n' ? '\\n' : '\\r';
     return one === '\u200b' ? '\\u200b' : `\\x${one.charCodeAt(0).toString(16)}`;
   });
 
-/** As a header value is read. */
+/** Decodes text as header values are decoded. */
 const misread = (text: string): string => Buffer.from(text).toString('latin1');
 
-/** A text in the formats of the outputs. */
+/** Returns a text in the formats of the outputs. */
 const shownAs = (text: string): string[] => [
   ...[text, misread(text), escaped(text), escaped(misread(text))],
-  // GitHub and XML have other escapes.
+  // GitHub and XML use other escapes.
   ...[text.replaceAll('%', '%25'), text.replaceAll('\r', '&#13;').replaceAll('\n', '&#10;')],
 ];
 
-/** Which of these are in an output. */
+/** Returns the spellings that an output contains. */
 function found(output: string, planted: readonly Planted[]): Planted[] {
   // Bodies that are not UTF-8 are in base64.
   const base64 = [...output.matchAll(/[A-Za-z0-9+/]{40,}={0,2}/g)].map(([run]) =>
@@ -117,7 +118,7 @@ function textStream() {
   return { stream, text: () => written };
 }
 
-/** Every reporter, the summary of a job, the events of a run and its progress. */
+/** Renders a document with every reporter, as a job summary, and as events and progress of a run. */
 async function reportsOf(document: ResultDocument, kind: (typeof KINDS)[number]): Promise<Map<string, string>> {
   const redactor = redactorFor(kind);
   const folder = await mkdtemp(join(tmpdir(), 'hookproof-secrets-'));
@@ -150,7 +151,7 @@ async function reportsOf(document: ResultDocument, kind: (typeof KINDS)[number])
   return outputs;
 }
 
-/** Each spelling in every field of a document. */
+/** Puts each spelling into every field of a document. */
 async function documents(): Promise<void> {
   for (const planted of PLANTED) {
     for (const kind of KINDS) {
@@ -160,7 +161,7 @@ async function documents(): Promise<void> {
   }
 }
 
-/** The spellings in turn, as many as fit into an answer. Those with line breaks are in the body alone. */
+/** Returns groups of spellings that fit into one answer. Spellings with line breaks are only in the body. */
 function groups(): Planted[][] {
   const all: Planted[][] = [[]];
   let length = 0;
@@ -177,7 +178,10 @@ function groups(): Planted[][] {
 
 const inHeader = ({ text }: Planted) => !/[\r\n]/.test(text) && text.length < 900;
 
-/** An endpoint that verifies with these credentials, and puts a group into reason phrase, headers and body. */
+/**
+ * Starts an endpoint that verifies with these credentials, and puts a group into the reason phrase, the headers and the
+ * body.
+ */
 function revealing({ secret, apiKey }: Credentials, choose: (nth: number) => readonly Planted[]): Promise<Endpoint> {
   let nth = 0;
   return serve((request, response) => {
@@ -226,7 +230,10 @@ async function runs(): Promise<void> {
   }
 }
 
-/** The compiled program: a group in each answer. What does not fit into a line of text is looked for in JSON. */
+/**
+ * Runs the compiled program, with one group in each answer. Spellings that do not fit into a line of text are searched
+ * for in the JSON.
+ */
 async function commands(): Promise<void> {
   for (const group of groups()) {
     for (const kind of KINDS) {
@@ -252,7 +259,7 @@ async function commands(): Promise<void> {
         const { stdout, stderr } = await hookproof([...args, url], { env });
         return stdout + stderr;
       };
-      // The text shows the first 300 characters of a body, and of a header fewer.
+      // The text shows the first 300 characters of a body, and fewer of a header.
       if (planted.text.length < 280) note('trigger', kind, await said('trigger', 'onboarding'), [planted]);
       if (Buffer.byteLength(planted.text) < 100) {
         note('doctor', kind, await said('doctor', '--timeout', '2s'), [planted]);
@@ -263,13 +270,13 @@ async function commands(): Promise<void> {
   }
 }
 
-/** The URL itself, in what is printed about it and in what refers to it. */
+/** Checks the URL itself, in texts about it and in references to it. */
 async function urls(): Promise<void> {
   const planted = PLANTED.filter(({ what }) => what === 'token, percent-encoding');
   for (const kind of KINDS) {
     const endpoint = await revealing(own, () => []);
     const env = { HOOKPROOF_SECRET: own.secret, HOOKPROOF_API_KEY: own.apiKey };
-    // Without redaction it is in the path, which is shown.
+    // Without redaction, the token is in the path, which is shown.
     const token = encodeURIComponent(own.token);
     const url = kind === 'redacted' ? `${endpoint.url}?token=${token}` : `${endpoint.url}/${token}`;
     const lists: Readonly<Record<string, readonly string[]>> = {
@@ -288,7 +295,10 @@ async function urls(): Promise<void> {
   }
 }
 
-/** A sender puts each into the headers, the URL and the body of a delivery to a receiver with an inspector. */
+/**
+ * Checks a receiver with an inspector. The sender puts each spelling into the headers, the URL and the body of a
+ * delivery.
+ */
 async function inspector(): Promise<void> {
   for (const kind of KINDS) {
     const known = knownTo(kind);
@@ -318,7 +328,7 @@ async function inspector(): Promise<void> {
       const [event = ''] = seen.split('\n\n').filter((one) => one.includes(`"id":"${id}"`));
       note('inspector: view', kind, view, [planted]);
       note('inspector: download', kind, await read(`deliveries/${id}/body`), [planted]);
-      // The number of characters of an id that are shown.
+      // 200 is the number of characters of an id that are shown.
       if (planted.text.length < 200) note('inspector: event stream', kind, event, [planted]);
     }
     note('receiver: log', kind, logged.text(), PLANTED);
@@ -327,7 +337,7 @@ async function inspector(): Promise<void> {
   }
 }
 
-/** Which show no text of others, whatever it is. */
+/** Outputs that never show foreign text. */
 const SHOWS_NOTHING = new Set(['report: badge', 'receiver: log']);
 
 const steps = { documents, runs, commands, urls, inspector };

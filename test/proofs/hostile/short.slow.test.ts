@@ -1,6 +1,6 @@
 /**
- * The short form of `npm run proofs -- hostile`: some of the endpoints, with a part of the catalogue, in this process;
- * and the limits of the program in its own process.
+ * The short form of `npm run proofs -- hostile`: some of the endpoints with a part of the catalogue, in this process,
+ * and the limits of the program in a separate process.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {

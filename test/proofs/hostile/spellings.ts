@@ -1,6 +1,6 @@
 /**
- * The ways in which the proof of redaction spells a secret, with separate encoders: it shares no code with what it
- * examines. A spelling is found when it stands literally in an output, or in one that a reader has unwrapped.
+ * The ways in which the proof of redaction spells a secret, with separate encoders, because the proof shares no code
+ * with redaction. A spelling is found if it occurs literally in an output, or in an output that a reader has unwrapped.
  */
 
 type Spell = (value: string) => string;
@@ -45,7 +45,7 @@ const NAMED: Readonly<Record<string, string>> = {
   '!': 'excl',
 };
 
-/** Each by its name in reports of the proof. */
+/** The spellings, by their names in reports of the proof. */
 export const SPELLINGS: Readonly<Record<string, Spell>> = {
   plain: (value) => value,
   'upper case': (value) => value.toUpperCase(),

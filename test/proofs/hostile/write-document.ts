@@ -1,6 +1,6 @@
 /**
  * Runs the program against every hostile endpoint and writes docs/hostile-endpoints.md. Run by `npm run proofs --
- * hostile`. With names, it uses only those endpoints and writes nothing. Fails when a run violates a rule.
+ * hostile`. With names, it uses only those endpoints and writes nothing. Fails if a run violates a rule.
  */
 import { writeFileSync } from 'node:fs';
 import { type Behaviour, makeMaterial } from './behaviour.ts';
@@ -12,7 +12,7 @@ const seconds = (ms: number) => (ms / 1000).toFixed(1);
 const mega = (kilobytes: number) => String(Math.round(kilobytes / 1024));
 const kilo = (bytes = 0) => String(Math.round(bytes / 1024));
 
-/** The first diagnosis of the run, or why it has no verdict. */
+/** Returns the first diagnosis of the run, or why it has no verdict. */
 function diagnosisOf({ document }: Outcome): string {
   if (document === null) return 'nothing';
   const [first] = document.diagnosis;

@@ -1,24 +1,24 @@
 /**
  * Plays the correct receivers in each set-up and prints a table: `npm run proofs -- correct [--set-up NAME] [NAME...]`.
- * Fails when one of them gets a failure, an unexpected warning, or no verdict.
+ * Fails if one of them gets a failure, an unexpected warning, or no verdict.
  */
 import { CORRECT_RECEIVERS } from './correct/index.ts';
 import { findSubject, makeMaterial, missingPrograms, runAgainst } from './play.ts';
 import { SET_UPS, type SetUp } from './set-ups.ts';
 
-/** With jitter, most of the time is waiting. */
+/** Number of concurrent receivers in each set-up. With jitter, most of the time is spent waiting. */
 const AT_ONCE: Readonly<Record<SetUp, number>> = { loopback: 4, nginx: 4, proxy: 4, jitter: 10 };
 
 /** These set-ups forward HTTP. */
 const HTTP_ONLY: readonly SetUp[] = ['nginx', 'proxy'];
 
-/** They send an unrequested interim answer, which nginx mistakes for the beginning of the final one. */
+/** Receivers that send an unrequested interim answer, which nginx mistakes for the beginning of the final one. */
 const NOT_BEHIND_NGINX = ['early-hints', 'early-continue'];
 
 interface Cell {
   readonly receiver: string;
   readonly setUp: SetUp;
-  /** The counts, or the reason why it was not played. */
+  /** The counts, or the reason why the receiver was not played. */
   readonly result: string;
   readonly alarms: readonly string[];
   readonly seconds: number;

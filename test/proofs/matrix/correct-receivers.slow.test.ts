@@ -3,12 +3,12 @@ import { describe, expect, it } from 'vitest';
 import { CORRECT_RECEIVERS, type CorrectReceiver } from './correct/index.ts';
 import { findSubject, makeMaterial, missingPrograms, runAgainst } from './play.ts';
 
-/** Too large to install for one receiver: without them, it is left out and reported. */
+/** Programs that are too large to install for one receiver. Without them, the receiver is left out and reported. */
 const LARGE = ['java', 'go'];
 
 const material = makeMaterial();
 
-/** The alarms of a run against a receiver: every result other than a pass or not applicable. */
+/** Returns the alarms of a run against a receiver: every result other than a pass or not applicable. */
 async function alarmsAgainst(name: string, scenarios: readonly string[] = []): Promise<readonly string[]> {
   const document = await runAgainst(findSubject(name), await material, scenarios);
   const alarms = document.results
@@ -19,7 +19,9 @@ async function alarmsAgainst(name: string, scenarios: readonly string[] = []): P
   return alarms;
 }
 
-/** Mostly waits for other processes or for time, so several can run at the same time. */
+/**
+ * Returns whether a receiver mostly waits for other processes or for time, so that several can run at the same time.
+ */
 function waits({ name, needs }: CorrectReceiver): boolean {
   return needs !== undefined || name === 'processes' || name === 'slow';
 }
@@ -33,7 +35,7 @@ function noAlarms(wanted: (receiver: CorrectReceiver) => boolean): void {
     if (missing.length > 0) process.stderr.write(`skipped: the receiver ${name} needs ${missing.join(', ')}\n`);
     if (missing.some((program) => LARGE.includes(program))) continue;
     const test = waits(receiver) ? it.concurrent : it;
-    // The timeout is for a busy machine: none takes more than a few seconds of work.
+    // The timeout is for a busy machine. No receiver takes more than a few seconds of work.
     (missing.length > 0 ? it.skip : test)(`${name}: ${title}`, { timeout: 300_000 }, async () => {
       expect(await alarmsAgainst(`correct:${name}`)).toEqual([]);
     });
@@ -43,7 +45,7 @@ function noAlarms(wanted: (receiver: CorrectReceiver) => boolean): void {
 const EFFECTS = ['valid/plain', 'effects/hash-follows', 'effects/copies-in-turn', 'effects/amount-18-decimals'];
 
 describe('correct receivers raise no alarm', () => {
-  // `npm run matrix` plays all of them. Here one that answers every URL.
+  // `npm run matrix` plays all of them. This test plays one that answers every URL.
   noAlarms(({ name }) => name === 'catch-all-page');
 
   it('where their window states ids in another letter case, late, or without values', {
@@ -71,7 +73,7 @@ describe('the list of correct receivers', () => {
   });
 });
 
-// `npm run matrix` plays all of them. Here one program in another language, and one behind a proxy.
+// `npm run matrix` plays all of them. This test plays a program in another language, and one behind a proxy.
 const HERE = ['python-http-server', 'behind-nginx'];
 
 describe('correct receivers that are separate programs raise no alarm', () => {

@@ -46,7 +46,7 @@ describe('the recorded outcomes', () => {
     const text = outcomesText(makeOutcomes(first, 'digest'));
     expect(outcomesText(makeOutcomes(second, 'digest'))).toBe(text);
     expect(JSON.parse(text)).toEqual(makeOutcomes(first, 'digest'));
-    // A line for each mutant in both lists, and those that open and close the lists.
+    // Each mutant has one line in both lists. Three more lines open and close the lists.
     expect(text.trimEnd().split('\n')).toHaveLength(2 * 2 + 3);
   });
 

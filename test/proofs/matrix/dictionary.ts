@@ -39,7 +39,7 @@ export function makeOutcomes(
   };
 }
 
-/** What is recorded of mutants, as if it had just been played. */
+/** Returns the recorded outcomes of mutants as if they had just been played. */
 export function playedBefore(faults: readonly FaultOutcomes[]): Played[] {
   return faults.map(({ name, features, outcomes, refusal = null }) => {
     const nothing = { durationMs: 0, undecided: {}, stopped: null, judged: 0 };
@@ -47,12 +47,12 @@ export function playedBefore(faults: readonly FaultOutcomes[]): Played[] {
   });
 }
 
-/** What is read from the mutants with these names, in their order. */
+/** Returns the descriptions of the mutants with these names, in their order. */
 export function describeFaults(names: readonly string[]): OutcomesFile['mutants'] {
   return names.flatMap((name) => FAULTS.filter((fault) => fault.name === name).map(describeFault));
 }
 
-/** One line per mutant and list, so that a change of one shows as a change of one. */
+/** Formats the file with one line per mutant and list, so that a change of one mutant changes one line. */
 export function outcomesText({ mutants, faults, ...head }: OutcomesFile): string {
   const list = (rows: readonly object[]) => `[\n${rows.map((row) => JSON.stringify(row)).join(',\n')}\n]`;
   return `${JSON.stringify(head).slice(0, -1)},"mutants":${list(mutants)},"faults":${list(faults)}}\n`;
@@ -65,7 +65,7 @@ export function outcomesText({ mutants, faults, ...head }: OutcomesFile): string
  * may be missed; only the whole matrix finds all of them.
  */
 
-/** The plain valid delivery: unless it is accepted, nothing else is sent. */
+/** The plain valid delivery. Unless it is accepted, nothing else is sent. */
 export const GATE = 'valid/plain';
 const ONE_IN = 8;
 
@@ -73,14 +73,14 @@ function isInSample(fault: string, id: string): boolean {
   return (createHash('sha256').update(`${fault} ${id}`).digest()[0] ?? 0) % ONE_IN === 0;
 }
 
-/** The scenarios to play against a mutant; undefined for all of them. */
+/** Returns the scenarios to play against a mutant. Undefined means all of them. */
 export function subsetFor(known: DictionaryFault | undefined, ids: readonly string[]): readonly string[] | undefined {
   // If nothing is accepted, nothing else is sent; if outcomes are random, a part proves nothing.
   if (known === undefined || known.refusal !== undefined || known.uncertain !== undefined) return undefined;
   return ids.filter((id) => id === GATE || known.outcomes[id] !== undefined || isInSample(known.name, id));
 }
 
-/** The scenarios of each mutant by name. Empty if the dictionary is missing or of another catalogue. */
+/** Returns the scenarios to play, by mutant. Empty if the dictionary is missing or belongs to another catalogue. */
 export function subsetsOf(
   dictionary: FaultDictionary,
   catalogue: string,
@@ -95,7 +95,7 @@ export function subsetsOf(
   );
 }
 
-/** Whether a mutant had exactly the recorded outcomes. */
+/** Returns whether a mutant had exactly the recorded outcomes. */
 export function isAsKnown({ outcomes, undecided, refusal }: Played, known: DictionaryFault): boolean {
   const ids = Object.keys(outcomes);
   return (

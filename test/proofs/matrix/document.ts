@@ -38,7 +38,7 @@ export const PROBES: readonly MatrixProbe[] = CATALOGUE.flatMap(({ name, scenari
   scenarios.map(({ id, level, needs = [] }) => ({ id, suite: name, level, needs })),
 );
 
-/** The document of the whole catalogue. */
+/** Renders the document for the whole catalogue. */
 export function killMatrixDocument(outcomes: readonly Recorded[], extent: 'summary' | 'whole'): string {
   const input = { faults: FAULTS, outcomes, probes: PROBES, exempt: EXEMPT_PROBES, receivers: CORRECT_RECEIVERS };
   return extent === 'whole' ? renderDocument(input) : renderSummary(input);
@@ -150,7 +150,10 @@ function areas({ faults, outcomes }: DocumentInput, kills: Kills): string[] {
   });
 }
 
-/** The most specific scenarios of a mutant: failures before warnings, then those that turn the fewest mutants red. */
+/**
+ * Returns the most specific scenarios of a mutant: failures before warnings, then those that turn the fewest mutants
+ * red.
+ */
 function mainKillers({ outcomes }: Recorded, kills: Kills): string[] {
   const rank = (id: string) => (outcomes[id]?.startsWith('fail') === true ? 0 : 1);
   const rarity = (id: string) => kills.get(id)?.length ?? 0;

@@ -33,17 +33,17 @@ export const EXEMPT_PROBES: Readonly<Record<string, string>> = {
 export interface Uncertain {
   /** The name of the mutant. */
   readonly fault: string;
-  /** Scenarios, `suite/*`, or `*`. */
+  /** The uncertain scenarios, each as an id, `suite/*` or `*`. */
   readonly scenarios: readonly string[];
-  /** Those among them that are certain. */
+  /** Exceptions: scenarios that are certain. */
   readonly sure?: readonly string[];
   readonly reason: string;
 }
 
-/** A mutant that accepts all forged deliveries rejects none. */
+/** Scenarios that need a rejection. A mutant that accepts all forged deliveries has none. */
 const NEED_A_REJECTION: readonly string[] = Object.values(STATUS_SCENARIOS);
 
-/** What was played, without uncertain outcomes. */
+/** Returns the played outcomes without the uncertain ones. */
 export function withoutUncertain(played: Played, uncertain: readonly Uncertain[]): Played {
   const mine = uncertain.filter(({ fault }) => fault === played.name);
   const undecided = Object.entries(played.undecided).filter(([id]) => !NEED_A_REJECTION.includes(id));

@@ -113,7 +113,7 @@ function playOnce(names: readonly string[], what: string): Promise<readonly Play
 }
 
 async function playRuns(names: readonly string[], count: number): Promise<(readonly Played[])[]> {
-  // A new mutant has no outcomes of other checks that could be kept.
+  // A new mutant has no recorded outcomes of other checks.
   const isNew = (name: string) => FAULTS.some((fault) => fault.name === name) && !known.has(name);
   const whole = names.filter((name) => onlyChecks.length === 0 || values.only.includes(name) || isNew(name));
   const others = names.filter((name) => !whole.includes(name));
@@ -147,13 +147,13 @@ async function chosen(): Promise<typeof SUBJECTS> {
   );
 }
 
-/** Whether a receiver accepts the plain delivery and has what one of the checks needs. */
+/** Returns whether a receiver accepts the plain delivery and has what one of the checks needs. */
 function canShow(subject: (typeof SUBJECTS)[number]): boolean {
   if (known.get(subject.name)?.refusal !== undefined) return false;
   return onlyChecks.some((id) => isApplicable(subject, id));
 }
 
-/** The recorded outcomes of the mutants that are not played. */
+/** Returns the recorded outcomes of the mutants that are not played. */
 async function notPlayed(): Promise<readonly Played[]> {
   const { catalogue, faults } = await loadDictionary();
   if (suite === undefined && !part && only.length === 0) return [];

@@ -1,4 +1,4 @@
-/** What the part of the matrix takes for a change. */
+/** Which changes the part of the matrix detects. */
 import { expect, it } from 'vitest';
 import { isSameCode } from './part.ts';
 

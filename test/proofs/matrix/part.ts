@@ -10,16 +10,16 @@ import { transform } from 'esbuild';
 import type { FaultOutcomes } from '../../../harness/diagnose/fault-dictionary.ts';
 import { countCommits } from '../../setup/turn.ts';
 
-/** Every receiver is in one share. */
+/** Number of shares. Every receiver is in exactly one. */
 const SHARES = 12;
 
 const DICTIONARY = 'scenarios/fault-dictionary.json';
-/** A module of one of these folders exports literals: mutants with a name, or scenarios with an id. */
+/** Matches the modules that export tables: mutants with a name, or scenarios with an id. */
 const TABLES = /^(?:mutants|scenarios\/suites)\/[a-z0-9-]+\.ts$/;
 
 const git = (...args: string[]) => execFileSync('git', args, { encoding: 'utf8' }).trim();
 
-/** The share of this commit. A shallow clone always has the same one. */
+/** Returns the share of this commit. A shallow clone always has the same one. */
 export function currentShare(): number {
   return countCommits() % SHARES;
 }
@@ -29,11 +29,11 @@ export function isInShare(name: string, share: number): boolean {
 }
 
 /**
- * The names and ids in the tables whose code has changed since outcomes were last recorded, committed or not. A changed
- * comment needs no run.
+ * Returns the names and ids in tables whose code has changed since outcomes were last recorded, whether committed or
+ * not. A changed comment needs no run.
  */
 export async function changedEntries(): Promise<ReadonlySet<string>> {
-  // Lines with texts change without a run.
+  // Lines with texts can change without a run.
   const recorded = git('log', '-1', '--format=%H', '-G"outcomes":', '--', DICTIONARY);
   const modules = await Promise.all(
     git('diff', '--name-only', '--diff-filter=d', '--no-renames', recorded)
@@ -49,7 +49,7 @@ export async function changedEntries(): Promise<ReadonlySet<string>> {
   return new Set(exported.flatMap((entry) => (isEntry(entry) ? [entry.name ?? entry.id ?? ''] : [])));
 }
 
-/** Whether two TypeScript texts differ at most in comments and white space. */
+/** Returns whether two TypeScript texts differ at most in comments and whitespace. */
 export async function isSameCode(a: string, b: string): Promise<boolean> {
   const [first, second] = await Promise.all(
     [a, b].map((text) => transform(text, { loader: 'ts', minifyWhitespace: true, legalComments: 'none' })),
@@ -61,7 +61,7 @@ function isEntry(value: unknown): value is { readonly name?: string; readonly id
   return typeof value === 'object' && value !== null;
 }
 
-/** Whether a mutant has changed, or is found by a scenario that has. */
+/** Returns whether a mutant has changed, or is found by a scenario that has. */
 export function isTouched({ name, outcomes }: Pick<FaultOutcomes, 'name' | 'outcomes'>, changed: ReadonlySet<string>) {
   return changed.has(name) || Object.keys(outcomes).some((id) => changed.has(id));
 }

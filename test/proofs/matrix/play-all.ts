@@ -4,11 +4,11 @@ import { availableParallelism } from 'node:os';
 import type { Played } from './play.ts';
 
 interface PlayOptions<T> {
-  /** The module of a worker process: receives tasks and answers each with its result. */
+  /** The module of the worker processes, which receive tasks and answer each with its result. */
   readonly worker?: URL;
-  /** Default: one per core. */
+  /** Number of processes. Default: one per core. */
   readonly processes?: number;
-  /** Simultaneous subjects per process: while one waits for a hanging receiver, the others continue. */
+  /** Number of simultaneous subjects per process. While one waits for a hanging receiver, the others continue. */
   readonly atOnce?: number;
   readonly progress?: (done: number, played: T) => void;
 }
@@ -16,7 +16,7 @@ interface PlayOptions<T> {
 export interface Task {
   /** The name of a subject. */
   readonly name: string;
-  /** The scenarios to play; all by default. */
+  /** The scenarios to play. Default: all. */
   readonly only?: readonly string[] | undefined;
 }
 

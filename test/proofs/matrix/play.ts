@@ -17,19 +17,22 @@ import { findScenario } from '../../../scenarios/index.ts';
 import { CORRECT_RECEIVERS, type CorrectReceiver, type StartedReceiver } from './correct/index.ts';
 import { behind, type SetUp } from './set-ups.ts';
 
-/** Long enough for any answer of a receiver on this machine, short enough for one that hangs. */
+/**
+ * Time limits that are long enough for any answer of a receiver on this machine, and short enough for receivers that
+ * hang.
+ */
 const LIMITS = { timeoutMs: 5000, recoveryMs: 5000 };
 
-/** Receivers that answer correctly never hang, so they get more time: a busy machine must not make them fail. */
+/** Time limits for receivers that answer correctly. They never hang, and must not fail on a busy machine. */
 const LIMITS_OF_RIGHT = { timeoutMs: 30_000, recoveryMs: 10_000 };
 
-/** nginx closes connections when its 1,024 are in use: two for each delivery, and idle ones. */
+/** nginx closes connections when all of its 1,024 are in use: two for each delivery, and idle ones. */
 const NGINX_CONCURRENCY = 100;
 
 /** Higher than the default, because each delivery takes about 200 ms. */
 const JITTER_CONCURRENCY = 32;
 
-/** How long effects may take: of mutants, which may never show them, and of correct receivers. In milliseconds. */
+/** Time limits for effects, in milliseconds. Mutants may never show an effect. */
 const EFFECTS_MS = { fault: 2000, right: 10_000, correct: 10_000 };
 
 const EFFECTS_TOKEN = 'a-token-of-the-matrix';
@@ -38,19 +41,19 @@ function answersCorrectly(subject: Subject): boolean {
   return subject.kind !== 'fault' || subject.fault.area === 'effects' || subject.fault.area === 'log';
 }
 
-/** Whether its log is read; reading takes time, so that the mutants of other areas have none. */
+/** Returns whether the log of a subject is read. Reading takes time, so mutants of other areas have no log. */
 function hasLog(subject: Subject): boolean {
   if (subject.kind === 'fault') return subject.fault.area === 'log';
   return subject.kind === 'right' ? subject.hasEffects === true : subject.receiver.hasLog === true;
 }
 
-/** Whether it is asked what it did; the mutants of other areas show without. */
+/** Returns whether a subject has an effects window. Mutants of other areas are visible without one. */
 function hasWindow(subject: Subject): boolean {
   if (subject.kind === 'fault') return subject.fault.area === 'effects' || isRestarted(subject);
   return subject.kind === 'right' ? subject.hasEffects === true : subject.receiver.hasEffects === true;
 }
 
-/** The reference receiver or a mutant, which can be restarted, with its effects window. */
+/** Starts the reference receiver or a mutant with its effects window. It can be restarted. */
 async function startWithWindow(
   fault: Fault | null,
   options: Parameters<typeof startFaultyReceiver>[1],
@@ -99,19 +102,19 @@ async function certificateFor(subject: Subject, material: Material): Promise<Ser
   return certificate === undefined ? rightCertificate(material) : material.faulty(certificate);
 }
 
-/** Only mutants that show after a restart are restarted. */
+/** Returns whether a subject is restarted. This applies only to mutants that are visible after a restart. */
 function isRestarted(subject: Subject): boolean {
   return subject.kind !== 'fault' || subject.fault.needs?.includes('restart') === true;
 }
 
-/** Whether its secret is rotated; the other mutants show without. */
+/** Returns whether the secret of a subject is rotated. The other mutants are visible without a rotation. */
 function isRotated(subject: Subject): boolean {
   return subject.kind === 'right'
     ? subject.name === 'none'
     : subject.kind === 'fault' && subject.fault.area === 'rotation';
 }
 
-/** What a subject shows more than its answers. */
+/** Returns the evidence sources that a subject has in addition to its answers. */
 function windowsFor(
   subject: Subject,
   { effectsUrl, restart, reloadSecrets }: StartedReceiver,
@@ -133,9 +136,9 @@ function windowsFor(
 }
 
 /**
- * The suites for a subject; all if empty. For a mutant of the connection, every delivery meets the correct stages, and
- * over TLS they would take most of the time. A mutant of the effects answers correctly, and some show only in what
- * becomes of the deliveries of other suites. A mutant of the log answers correctly too, and logs what it rejects. A
+ * Returns the suites for a subject. Empty means all. The stages of a mutant of the connection are correct, and
+ * deliveries over TLS would take most of the time. A mutant of the effects answers correctly, and some are visible only
+ * in the effects of deliveries of other suites. A mutant of the log also answers correctly, and logs what it rejects. A
  * mutant of the rotation is correct as long as its secret stays the same.
  */
 function suitesFor(subject: Subject): readonly string[] {
@@ -149,7 +152,7 @@ function suitesFor(subject: Subject): readonly string[] {
   return area === 'tls' || area === 'mtls' ? ['valid', 'tls', 'mtls', 'combination', 'delivery'] : [];
 }
 
-/** The result document of a run of all or the given scenarios. Rejects if the subject cannot be started. */
+/** Returns the result document of a run of all or the given scenarios. Rejects if the subject cannot be started. */
 export async function runAgainst(
   subject: Subject,
   material: Material,
@@ -194,14 +197,14 @@ export async function runAgainst(
   }
 }
 
-/** The codes of results that a stopped run did not get to. */
+/** The codes of results that a stopped run did not reach. */
 const STOPS: readonly (readonly [string, NonNullable<Played['stopped']>])[] = [
   ['preflight-failed', 'gate'],
   ['receiver-down', 'down'],
   ['rate-limited', 'rate-limited'],
 ];
 
-/** What the matrix keeps of a run. */
+/** Returns what the matrix keeps of a run. */
 export function playedOf(subject: Subject, document: ResultDocument): Played {
   const { name, kind } = subject;
   const trueWarnings = subject.kind === 'correct' ? (subject.receiver.trueWarnings ?? []) : [];
@@ -221,7 +224,7 @@ export function playedOf(subject: Subject, document: ResultDocument): Played {
     if (typeof outcome === 'string') outcomes[result.id] = outcome;
   }
   const stopped = STOPS.find(([code]) => codes.has(code))?.[1] ?? null;
-  // Not the diagnosis, which may come from the dictionary itself.
+  // The diagnosis is not used, because it may come from the dictionary itself.
   const refusal = preflightFinding ?? null;
   const short = Object.fromEntries(Object.entries(undecided).map(([id, reason]) => [id, reason.slice(0, 120)]));
   return { name, kind, durationMs, features: target.features, outcomes, undecided: short, stopped, refusal, judged };
@@ -237,21 +240,21 @@ export interface Played {
   readonly name: string;
   readonly kind: 'fault' | 'right' | 'correct';
   readonly durationMs: number;
-  /** The features that were on. */
+  /** The features that were enabled. */
   readonly features: readonly string[];
-  /** Scenario to outcome (`fail 200`, `warn 400`, ...) for results other than a pass. */
+  /** Maps scenarios to outcomes (`fail 200`, `warn 400`, ...), for results other than a pass. */
   readonly outcomes: Readonly<Record<string, string>>;
   /** The scenarios without a verdict, each with the reason. */
   readonly undecided: Readonly<Record<string, string>>;
   /** Why the run stopped early: no plain valid delivery was accepted at all, or none any more. Null if it did not. */
   readonly stopped: 'gate' | 'down' | 'rate-limited' | null;
-  /** The code of the finding, if no delivery was accepted at all. */
+  /** The code of the finding if no delivery was accepted at all, otherwise null. */
   readonly refusal: string | null;
   /** The number of judged scenarios. */
   readonly judged: number;
 }
 
-/** The credentials and certificates of every subject, made once per process. */
+/** The credentials and certificates of every subject, created once per process. */
 
 const CLIENT_NAME = 'matrix client';
 
@@ -261,19 +264,22 @@ interface Material {
   readonly apiKey: string;
   readonly pem: (name: string) => string;
   readonly clientFixtures: ClientFixtures;
-  /** A faulty server certificate, made on demand. */
+  /** Returns a faulty server certificate, which is created on demand. */
   readonly faulty: (name: string) => Promise<ServedCertificate>;
 }
 
 interface ServedCertificate {
   readonly cert: string;
   readonly key: string;
-  /** The CA that a client has to trust. */
+  /** The CA that a client must trust. */
   readonly ca: string;
   readonly host: string;
 }
 
-/** Some outcomes depend on the characters of a credential: all kinds are in each, in the first eight of the key too. */
+/**
+ * Some outcomes depend on the characters of a credential, so each credential contains all kinds, even in the first
+ * eight characters of the key.
+ */
 const KEY_SHAPE = /^(?=.{0,7}[a-z])(?=.{0,7}[A-Z])(?=.{0,7}[0-9])(?=.*-)(?=.*_)/;
 const SECRET_SHAPE = /^(?=.*[a-z])(?=.*[A-Z])(?=.*[0-9])(?=.*\+)(?=.*\/)/;
 
@@ -309,7 +315,7 @@ export async function makeMaterial(): Promise<Material> {
   };
 }
 
-/** The valid server certificate. */
+/** Returns the valid server certificate. */
 function rightCertificate({ pem }: Material): ServedCertificate {
   return { cert: pem('server.pem'), key: pem('server-key.pem'), ca: pem('ca.pem'), host: 'localhost' };
 }
@@ -327,7 +333,7 @@ const RIGHT: readonly Subject[] = [
   { kind: 'right', name: 'none-over-tls', overTls: true },
 ];
 
-/** Whether a mutant shows only over TLS. */
+/** Returns whether a mutant is visible only over TLS. */
 function needsTls({ area, needs }: Fault): boolean {
   return area === 'tls' || area === 'mtls' || needs?.includes('https') === true || needs?.includes('mtls') === true;
 }
@@ -346,7 +352,7 @@ export const SUBJECTS: readonly Subject[] = [
   ...FAULTS.map(subjectOfFault),
 ];
 
-/** Whether a scenario is played against a subject, as far as its suite and what it needs say. */
+/** Returns whether a scenario is played against a subject, according to its suite and its features. */
 export function isApplicable(subject: Subject, id: string): boolean {
   const needs = findScenario(id)?.needs ?? [];
   const suites = suitesFor(subject);
@@ -358,15 +364,15 @@ export function isApplicable(subject: Subject, id: string): boolean {
 }
 
 /**
- * Whether a subject is of the matrix of one suite: for `effects`, all that have an effects window or a log; for another
- * suite, the mutants of its area, and every correct receiver.
+ * Returns whether a subject belongs to the matrix of one suite. For `effects`, these are all subjects with an effects
+ * window or a log. For other suites, they are the mutants of the area and every correct receiver.
  */
 export function isOfSuite(subject: Subject, suite: string): boolean {
   if (suite === 'effects') return hasWindow(subject) || hasLog(subject);
   return subject.kind !== 'fault' || subject.fault.area === suite;
 }
 
-/** Throws if there is no such subject. */
+/** Finds a subject by its name. Throws if there is none. */
 export function findSubject(name: string): Subject {
   const found = SUBJECTS.find((subject) => subject.name === name || subject.name === `correct:${name}`);
   if (found === undefined) throw new Error(`there is no mutant and no receiver ${name}`);
@@ -384,7 +390,7 @@ function isOnPath(program: string): boolean {
   });
 }
 
-/** The programs that a subject needs and this machine lacks. */
+/** Returns the programs that a subject needs and this machine lacks. */
 export function missingPrograms(subject: Subject): readonly string[] {
   return subject.kind === 'correct' ? (subject.receiver.needs ?? []).filter((program) => !isOnPath(program)) : [];
 }

@@ -30,7 +30,7 @@ const NONE = played({ name: 'none', kind: 'right' });
 const FIRST = played({ name: 'first', outcomes: { 'made/a': 'fail 200', 'made/b': 'fail 200' } });
 const SECOND = played({ name: 'second', outcomes: { 'made/b': 'fail 200', 'made/c': 'warn 400' } });
 
-/** Two mutants, three probes and the reference receiver, without a complaint. */
+/** A matrix of two mutants, three probes and the reference receiver, without a complaint. */
 const SOUND: Matrix = {
   faults: [fault('first'), fault('second')],
   probes: [probe('made/a'), probe('made/b'), probe('made/c', 'should')],
@@ -40,7 +40,7 @@ const SOUND: Matrix = {
   leftOut: [],
 };
 
-/** The sound matrix with another mutant and its outcomes. */
+/** Returns the sound matrix with another mutant and its outcomes. */
 function withMutant(more: Partial<MatrixFault>, made: Omit<Made, 'name'>): Matrix {
   const name = 'third';
   return {

@@ -1,4 +1,7 @@
-/** The rules of the kill matrix. Pure: from what was played to a list of complaints, empty if all rules hold. */
+/**
+ * The rules of the kill matrix: pure functions that turn the played outcomes into a list of complaints, which is empty
+ * if all rules hold.
+ */
 
 import { matchesAny } from '../../../harness/diagnose/index.ts';
 import type { Uncertain } from './exceptions.ts';
@@ -28,7 +31,7 @@ export interface MatrixFault {
   readonly name: string;
   readonly area: string;
   readonly forbidden?: false;
-  /** The scenarios that show it differ from run to run. */
+  /** Set if the scenarios that detect the mutant differ between runs. */
   readonly comesAndGoes?: boolean;
   readonly equivalentTo?: { readonly name: string; readonly reason: string } | undefined;
 }
@@ -37,7 +40,7 @@ export interface MatrixProbe {
   readonly id: string;
   readonly suite: string;
   readonly level: 'must' | 'should' | 'info';
-  /** The features without which it does not apply. */
+  /** The features without which the scenario does not apply. */
   readonly needs?: readonly string[];
 }
 
@@ -70,22 +73,22 @@ export const RULE_TITLES = {
 
 export interface Complaint {
   readonly rule: keyof typeof RULE_TITLES;
-  /** A sentence that names what it is about. */
+  /** The complaint as a sentence that names its subject. */
   readonly message: string;
 }
 
-/** The first result of every mutant. */
+/** Returns the first result of every mutant. */
 function firstRun({ runs }: Matrix): ReadonlyMap<string, Played> {
   return new Map((runs[0] ?? []).map((played) => [played.name, played]));
 }
 
-/** Some of many names, for a message. */
+/** Returns the first of many names, for a message. */
 function several(names: readonly string[], most = 5): string {
   const shown = names.slice(0, most).join(', ');
   return names.length > most ? `${shown} and ${names.length - most} more` : shown;
 }
 
-/** A correct receiver must not fail, warn or stay without a verdict. */
+/** Checks that no correct receiver fails, warns or has no verdict. */
 
 function alarms({ runs }: Matrix): readonly Complaint[] {
   const correct = runs.flat().filter(({ kind }) => kind !== 'fault');
@@ -105,19 +108,22 @@ function leftOut({ leftOut: receivers }: Matrix): readonly Complaint[] {
 
 /** Two mutants that look the same from outside must be declared equivalent, and only those. */
 
-/** The scenarios that apply to both of two mutants, which may have been played with different features. */
+/** Returns the scenarios that apply to both of two mutants, which may have been played with different features. */
 function sharedScenarios({ probes }: Matrix, a: Played, b: Played): ReadonlySet<string> {
   const features = a.features.filter((feature) => b.features.includes(feature));
   return new Set(probes.filter(({ needs = [] }) => needs.every((need) => features.includes(need))).map(({ id }) => id));
 }
 
-/** The outcomes of a mutant in some scenarios as a text, equal for equal outcomes. Null if it passes all of them. */
+/**
+ * Returns the outcomes of a mutant in some scenarios as a text that is equal for equal outcomes. Null if the mutant
+ * passes all of them.
+ */
 function lookOf({ outcomes, refusal }: Played, scenarios: ReadonlySet<string>): string | null {
   const cells = Object.entries(outcomes).filter(([id]) => scenarios.has(id));
   return cells.length === 0 ? null : JSON.stringify([refusal, cells.toSorted(([a], [b]) => (a < b ? -1 : 1))]);
 }
 
-/** Mutant to the group of declared equivalents, direct or indirect. */
+/** Maps each mutant to its group of declared equivalents, direct or indirect. */
 function groupsOf({ faults }: Matrix): ReadonlyMap<string, string> {
   const groups = new Map(faults.map(({ name }) => [name, name]));
   for (const { name, equivalentTo } of faults) {
@@ -129,7 +135,7 @@ function groupsOf({ faults }: Matrix): ReadonlyMap<string, string> {
   return groups;
 }
 
-/** The mutants grouped by features. */
+/** Groups the mutants by features. */
 function byFeatures(played: readonly Played[]): readonly (readonly [Played, ...Played[]])[] {
   const sets = new Map<string, [Played, ...Played[]]>();
   for (const one of played) {
@@ -141,7 +147,7 @@ function byFeatures(played: readonly Played[]): readonly (readonly [Played, ...P
   return [...sets.values()];
 }
 
-/** Groups of two or more with equal outcomes in the scenarios that apply to all of them. */
+/** Returns groups of two or more mutants with equal outcomes in the scenarios that apply to all of them. */
 function alike(matrix: Matrix, played: readonly Played[], mixed: boolean): readonly (readonly Played[])[] {
   const sets = byFeatures(played);
   const found: Played[][] = [];
@@ -203,7 +209,7 @@ function unknownEquivalents({ faults }: Matrix): readonly Complaint[] {
 
 /** Every probe must turn a mutant red, or be listed as exempt with a reason. */
 
-/** Probe to the names of the mutants that it turns red. Contains every probe of the catalogue. */
+/** Maps each probe of the catalogue to the names of the mutants that it turns red. */
 export function killsOf({
   faults,
   probes,
@@ -219,7 +225,7 @@ export function killsOf({
   return kills;
 }
 
-/** A probe of level `info` is recorded and never red. */
+/** Returns true for a probe of level `info`, which is only recorded and never red. */
 export function isIdleByLevel({ level }: Matrix['probes'][number]): boolean {
   return level === 'info';
 }
@@ -245,7 +251,7 @@ function wrongExemptions(matrix: Matrix): readonly Complaint[] {
 
 /** The outcomes of a mutant must be the same in every run, and exist. */
 
-/** If a run was not stopped early, every scenario gets a verdict. */
+/** Checks that every scenario has a verdict, unless the run was stopped early. */
 function undecidedOutcomes({ runs }: Matrix): readonly Complaint[] {
   const messages = runs.flat().flatMap(({ name, kind, stopped, undecided }) => {
     const ids = Object.keys(undecided);
@@ -255,7 +261,7 @@ function undecidedOutcomes({ runs }: Matrix): readonly Complaint[] {
   return [...new Set(messages)].map((message) => ({ rule: 'undecided', message }));
 }
 
-/** An outcome as text. */
+/** Returns an outcome as text. */
 function outcomeIn({ outcomes, undecided }: Played, id: string): string {
   return outcomes[id] ?? (undecided[id] === undefined ? 'pass' : 'no verdict');
 }
@@ -279,7 +285,10 @@ function flakyOutcomes({ runs }: Matrix): readonly Complaint[] {
   });
 }
 
-/** Every mutant must be found: forbidden ones by a failure, others by a warning and no failure. */
+/**
+ * Returns the scenarios with this verdict. Every mutant must be found: forbidden ones by a failure, others by a warning
+ * and no failure.
+ */
 
 function scenariosWith(played: Played | undefined, verdict: 'fail' | 'warn'): string[] {
   return Object.entries(played?.outcomes ?? {}).flatMap(([id, outcome]) => (outcome.startsWith(verdict) ? [id] : []));
@@ -310,7 +319,7 @@ function failsWhatIsAllowed(matrix: Matrix): readonly Complaint[] {
   });
 }
 
-/** Declared uncertain outcomes must exist, and mutants that come and go must declare theirs. */
+/** Checks that declared uncertain outcomes exist, and that mutants that come and go declare theirs. */
 
 function wrongUncertain({ uncertain, faults, probes }: Matrix): readonly Complaint[] {
   const known = new Set(faults.map(({ name }) => name));

@@ -1,4 +1,6 @@
-/** What is between the run and a receiver: nothing, nginx with default settings, our proxy, a network with jitter. */
+/**
+ * Set-ups between the run and a receiver: nothing, nginx with default settings, our proxy, or a network with jitter.
+ */
 import { connect, createServer, type Socket } from 'node:net';
 import { createTap, startRelay } from '../../../harness/proxy/index.ts';
 import { reportWriteErrorsLate } from '../../../harness/transport/index.ts';
@@ -10,7 +12,7 @@ export type SetUp = (typeof SET_UPS)[number];
 
 const MAX_DELAY_MS = 200;
 
-/** The receiver behind a set-up. nginx and the proxy forward HTTP, so a receiver over TLS cannot be behind them. */
+/** Puts a receiver behind a set-up. nginx and the proxy forward HTTP, so a receiver over TLS cannot be behind them. */
 export async function behind(setUp: SetUp, receiver: StartedReceiver): Promise<StartedReceiver> {
   if (setUp === 'loopback') return receiver;
   const front = await STARTS[setUp](receiver.url);
@@ -25,7 +27,7 @@ export async function behind(setUp: SetUp, receiver: StartedReceiver): Promise<S
 
 const STARTS = { nginx: startNginx, proxy: startProxy, jitter: startJitter };
 
-/** The proxy as `hookproof proxy` runs it, with a tap that reads everything. */
+/** Starts the proxy as `hookproof proxy` runs it, with a tap that reads everything. */
 async function startProxy(url: string): Promise<StartedReceiver> {
   const { hostname, port, pathname } = new URL(url);
   const relay = await startRelay({
@@ -46,7 +48,7 @@ async function startNginx(url: string): Promise<StartedReceiver> {
   return { url: `http://127.0.0.1:${nginx.ports[0]}${pathname}`, close: () => nginx.close() };
 }
 
-/** Forwards bytes in order, delaying each piece by up to 200 ms. */
+/** Starts a relay that forwards bytes in order and delays each piece by up to 200 ms. */
 async function startJitter(url: string): Promise<StartedReceiver> {
   const target = new URL(url);
   const port = Number(target.port);

@@ -1,7 +1,7 @@
 /**
  * Prints the scenarios that a mutant does not pass, and the diagnosis: `npm run matrix:try -- NAME...`. `none` is the
- * reference receiver, `correct:NAME` another correct one. With `--tls`, mutants and the reference receiver are served
- * with mutual TLS.
+ * reference receiver, and `correct:NAME` another correct one. With `--tls`, mutants and the reference receiver are
+ * served with mutual TLS.
  */
 import { findSubject, makeMaterial, runAgainst } from './play.ts';
 

@@ -1,4 +1,4 @@
-/** A process of the matrix: receives tasks and answers each with what it played. */
+/** A process of the matrix. It receives tasks, and answers each with the outcomes that it has played. */
 import { findSubject, makeMaterial, playedOf, runAgainst } from './play.ts';
 import type { Task } from './play-all.ts';
 

@@ -1,6 +1,7 @@
 /**
- * `npm run proofs -- operate`: 200 partners on loopback and three workers. Two are killed at random again and again,
- * and PostgreSQL restarts once. Then a year in fast motion. `--partners N`, `--weeks N`, `--only speed|kills|year`.
+ * `npm run proofs -- operate`: 200 partners on loopback and three workers, of which two are repeatedly killed at
+ * random. PostgreSQL restarts once. Then a year is simulated at high speed. `--partners N`, `--weeks N`, `--only
+ * speed|kills|year`.
  */
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { loadavg, tmpdir } from 'node:os';
@@ -45,7 +46,7 @@ async function fleetOf(kinds: readonly Kind[]): Promise<{ folder: string; fleet:
   return { folder, fleet };
 }
 
-/** Resolves when each partner has a record; rejects after a time limit. */
+/** Resolves when each partner has a record. Rejects after a time limit. */
 async function finished(url: string, count: number, minutes: number): Promise<void> {
   const until = performance.now() + minutes * 60_000;
   for (;;) {
@@ -69,7 +70,7 @@ async function query<Row extends pg.QueryResultRow>(url: string, statement: stri
   }
 }
 
-/** How many partners an hour one and two workers certify, and the processor time of each. */
+/** Measures how many partners per hour one and two workers certify, and the processor time per partner. */
 async function measureSpeed(server: PostgresServer): Promise<void> {
   const count = 40;
   const { fleet, folder } = await fleetOf(Array.from({ length: count }, () => RIGHT));
@@ -118,7 +119,7 @@ async function killEverything(server: PostgresServer): Promise<void> {
     while (!isOver) {
       await Promise.race([sleep(20_000 + random() * 20_000), end]).catch(() => {});
       if (isOver) return;
-      // The first one stays, so that something works at all times.
+      // The first worker is never killed, so that one is working at all times.
       const at = 1 + Math.floor(random() * 2);
       await workers[at]?.kill();
       kills += 1;
@@ -137,7 +138,7 @@ async function killEverything(server: PostgresServer): Promise<void> {
   await end;
   await Promise.all([killing, restarting]);
   const seconds = (performance.now() - began) / 1000;
-  // A worker that was killed may hold a job whose record is stored: it is done within a minute.
+  // A killed worker may hold a job whose record is stored. Such a job is finished within a minute.
   const queueEmpty =
     'SELECT FROM hookproof_queue._private_jobs JOIN hookproof_queue._private_tasks t ON t.id = task_id ' +
     "WHERE identifier = 'partner'";

@@ -15,7 +15,7 @@ export interface OperateFolder {
 export interface WorkerProcess {
   readonly pid: number;
   readonly child: ChildProcess;
-  /** What it has printed so far. */
+  /** Returns what the worker has printed so far. */
   log(): string;
   kill(): Promise<void>;
   /** Sends SIGTERM. Returns the exit code. */
@@ -53,7 +53,7 @@ export function startWorker({ args, folder, url }: OperateFolder): WorkerProcess
 
 const TICKS_A_SECOND = 100;
 
-/** The processor time of a process, of its children that run, and of those that have ended, in seconds. */
+/** Returns the processor time of a process and of its running and ended children, in seconds. */
 export async function processorTime(pid: number): Promise<number> {
   const statOf = async (id: string) => {
     const text = await readFile(join('/proc', id, 'stat'), 'utf8').catch(() => '');

@@ -1,7 +1,7 @@
 /**
- * A year of `hookproof operate` in fast motion: its clock moves a day at a time, and the queue, the runs, the register
- * and the receivers are real. Partners fail, are away, get another key, are revoked, and the catalogue gets a new
- * revision. After each day, the register must tell what the receivers have seen.
+ * Simulates a year of `hookproof operate`: its clock advances by a day at a time, but the queue, the runs, the register
+ * and the receivers are real. Partners fail, are unavailable, get another key or are revoked, and the catalogue gets a
+ * new revision. After each day, the register must agree with what the receivers have seen.
  */
 import { generateKeyPairSync } from 'node:crypto';
 import { subscribe } from 'node:diagnostics_channel';
@@ -36,7 +36,7 @@ const START = Date.parse('2027-01-04T12:00:00Z');
 const SECRET = 'made-for-a-year-in-fast-motion-0123456789';
 const FAULT = 'missing-signature-accepted';
 
-/** What happens to the partners, by the last digit of their number. */
+/** The events in the life of a partner, by the last digit of its number. */
 const LIVES = ['fails', 'is away', 'gets another key', 'is revoked'] as const;
 type Life = (typeof LIVES)[number] | 'is right';
 const lifeOf = (at: number): Life => LIVES[at % 10] ?? 'is right';
@@ -70,7 +70,7 @@ export async function playYear(server: PostgresServer, { check, partners: count,
     log: () => {},
     workers: () => allWorkers,
     command: 'hookproof certify',
-    // The next revision does not exist yet: its certificates only say so.
+    // The next revision does not exist yet, so certificates only name it.
     certify: async (...args) => {
       const partner = await runPartner(...args);
       return partner && { ...partner, revision };
@@ -180,13 +180,13 @@ async function makeWorld(folder: string, count: number) {
   return {
     names,
     living,
-    /** Who got a connection since the last call. */
+    /** Returns the partners that have received a connection since the last call. */
     contacted() {
       const all = contacted;
       contacted = new Set();
       return all;
     },
-    /** Lets happen what happens on a day. */
+    /** Performs the events of a day. */
     async turn(day: number, about: Decisions) {
       if (day === 10 * 7) for (const name of living('fails')) await start(name, { fault: FAULT });
       if (day === 20 * 7) for (const name of living('fails')) await start(name);

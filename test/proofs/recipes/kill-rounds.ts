@@ -1,6 +1,7 @@
 /**
- * Kills a recipe with SIGKILL at random moments under load, and starts it again on the same journal. At the end, what
- * was not acknowledged is delivered again, and the journal must have every acknowledged notification exactly once.
+ * Kills a recipe with SIGKILL at random moments under load, and starts it again on the same journal. At the end,
+ * unacknowledged notifications are delivered again, and the journal must contain every acknowledged notification
+ * exactly once.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,13 +15,13 @@ import { missingFrom, waitUntil } from '../durability/stored-state.ts';
 export interface RecipeKills {
   readonly rounds: number;
   readonly acknowledged: number;
-  /** Acknowledged, but not in the journal after a kill. */
+  /** Number of notifications that were acknowledged, but are not in the journal after a kill. */
   readonly lost: number;
-  /** Lines of an id that has one already. */
+  /** Number of lines with an id that already has a line. */
   readonly storedTwice: number;
-  /** Acknowledged, and in the journal with another body. */
+  /** Number of notifications that were acknowledged, but have another body in the journal. */
   readonly altered: number;
-  /** Kills that cut a line of the journal off. */
+  /** Number of kills that truncated a line of the journal. */
   readonly cutOff: number;
 }
 
@@ -73,7 +74,7 @@ export async function killRecipe({ stack, rounds, seed, connections = 32, fault 
       if (isCutOff) cutOff += 1;
     }
     recipe = await startRecipe(stack, { folder, secret: SECRET });
-    // Copies of the oldest too: their ids come from the journal alone.
+    // Copies of the oldest notifications are also sent, because only the journal knows their ids.
     const again = [...ledger.unacknowledged(), ...[...made.values()].slice(0, 50)];
     await startLoad({ url: recipe.url, connections, next: () => again.pop() ?? null, onAnswer }).ended;
   } finally {
@@ -104,7 +105,7 @@ function addFault(folder: string, fault: JournalFault): void {
   );
 }
 
-/** The complete lines of the journal. */
+/** Returns the complete lines of the journal. */
 function readJournal(folder: string) {
   const lines = readFileSync(join(folder, 'journal.ndjson'), 'utf8').split('\n');
   const isCutOff = lines.pop() !== '';

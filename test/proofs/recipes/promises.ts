@@ -1,6 +1,7 @@
 /**
- * What every recipe promises, as attacks on a running copy. Each returns whether the promise held and the figure for
- * docs/recipes.md. The first five concern the journal, the others what a stranger can do without credentials.
+ * The promises of every recipe, as attacks on a running copy. Each attack returns whether the promise held, and the
+ * figure for docs/recipes.md. The first five concern the journal, and the others what an attacker without credentials
+ * can do.
  */
 import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
@@ -25,26 +26,32 @@ export interface Outcome {
 
 export interface RecipePromise {
   readonly name: string;
-  /** What is done to the recipe, for the document. */
+  /** The attack on the recipe, for the document. */
   readonly what: string;
-  /** Takes a minute or more: only in `npm run proofs -- recipes`. */
+  /** Set if the attack takes a minute or more. It then runs only in `npm run proofs -- recipes`. */
   readonly long?: true;
   readonly attack: (stack: Stack) => Promise<Outcome>;
 }
 
 const MIB = 1024 * 1024;
-/** How much more memory an attack may cost than the idle process takes, in megabytes. */
+/** Maximum memory of an attack in addition to that of the idle process, in megabytes. */
 const MAX_GROWTH_MB = 100;
-/** Within this time a valid delivery is answered during an attack, in ms. A busy machine takes some of it. */
+/**
+ * Maximum time until a valid delivery is answered during an attack, in milliseconds. It includes delays of a busy
+ * machine.
+ */
 const MAX_ANSWER_MS = 5_000;
 
-/** PHP starts a process for each delivery, so several share a journal; everything else is one process. */
+/**
+ * Returns whether several processes share a journal. PHP starts a process for each delivery; all others have one
+ * process.
+ */
 const sharesJournal = (stack: Stack) => titleOfStack(stack).language === 'PHP';
 
 interface Rig {
   readonly folder: string;
   readonly start: (journal?: string) => Promise<RecipeProcess>;
-  /** The ids of the journal, in order. */
+  /** Returns the ids in the journal, in order. */
   readonly stored: (journal?: string) => string[];
 }
 
@@ -78,8 +85,8 @@ function fresh(): Delivery {
 }
 
 /**
- * The status of the answer; 0 when the connection ended without one or it took too long. It is sent again once, as
- * every sender does: a server may close a kept connection at the moment when it is used.
+ * Delivers, and returns the status of the answer. 0 if the connection ended without one, or if it took too long. Like
+ * every sender, it repeats the delivery once, because a server may close a kept connection just when it is used.
  */
 async function deliver(url: string, { body, signature }: Delivery): Promise<number> {
   const headers = { 'Content-Type': 'application/json', 'X-Service-Signature': signature };
@@ -92,7 +99,7 @@ async function deliver(url: string, { body, signature }: Delivery): Promise<numb
     );
 }
 
-/** Delivers so many one after the other, and returns the ids that were acknowledged. */
+/** Delivers this many notifications in sequence, and returns the ids that were acknowledged. */
 async function deliverMany(url: string, count: number): Promise<string[]> {
   const acknowledged: string[] = [];
   for (let n = 0; n < count; n += 1) {
@@ -102,14 +109,17 @@ async function deliverMany(url: string, count: number): Promise<string[]> {
   return acknowledged;
 }
 
-/** How many acknowledged ids are not in the journal exactly once. */
+/** Returns the number of acknowledged ids that are not in the journal exactly once. */
 function damage(acknowledged: readonly string[], stored: readonly string[]): number {
   const times = new Map<string, number>();
   for (const id of stored) times.set(id, (times.get(id) ?? 0) + 1);
   return acknowledged.filter((id) => times.get(id) !== 1).length;
 }
 
-/** Starts a second process on the same journal. Null when it is refused and says why; otherwise the process. */
+/**
+ * Starts a second process on the same journal. Returns null if it refuses to start and states the reason, otherwise the
+ * process.
+ */
 async function startSecond({ start }: Rig): Promise<RecipeProcess | null> {
   try {
     return await start();
@@ -140,7 +150,7 @@ async function rollingUpdate(stack: Stack): Promise<Outcome> {
   });
 }
 
-/** Both processes deliver in turn, where two can start at all. */
+/** Delivers to two processes in turn, if two can start at all. */
 async function twoProcesses(stack: Stack): Promise<Outcome> {
   return onCopy(stack, async (rig) => {
     const first = await rig.start();
@@ -165,7 +175,10 @@ async function killed(stack: Stack): Promise<Outcome> {
   };
 }
 
-/** Fills the disk of the journal, frees it, and starts again. What could not be stored is never acknowledged. */
+/**
+ * Fills the disk of the journal, frees space, and starts the recipe again. Notifications that could not be stored must
+ * never be acknowledged.
+ */
 async function fullDisk(stack: Stack): Promise<Outcome> {
   return onCopy(stack, async (rig) => {
     const disk = openSmallDisk(rig.folder);
@@ -178,7 +191,7 @@ async function fullDisk(stack: Stack): Promise<Outcome> {
       const late = Array.from({ length: 20 }, fresh);
       const full: number[] = [];
       for (const delivery of late) {
-        // A few fit into the last block.
+        // A few notifications fit into the last block.
         const status = await deliver(first.url, delivery);
         if (status === 200) acknowledged.push(delivery.id);
         else full.push(status, await deliver(first.url, delivery));
@@ -200,7 +213,7 @@ async function fullDisk(stack: Stack): Promise<Outcome> {
   });
 }
 
-/** Removed, and later put back; then replaced by another file. */
+/** Removes the journal and puts it back, and then replaces it with another file. */
 async function removedFile(stack: Stack): Promise<Outcome> {
   return onCopy(stack, async (rig) => {
     const { url } = await rig.start();
@@ -226,7 +239,10 @@ async function removedFile(stack: Stack): Promise<Outcome> {
 
 const HUGE_BYTES = 540 * MIB;
 
-/** A journal of 540 MB: it starts, in bounded memory, and knows its first and last notification. */
+/**
+ * Starts the recipe with a journal of 540 MB. Its memory must be bounded, and it must know the first and the last
+ * notification.
+ */
 async function hugeJournal(stack: Stack): Promise<Outcome> {
   return onCopy(stack, async (rig) => {
     const one = await rig.start();
@@ -259,13 +275,13 @@ async function hugeJournal(stack: Stack): Promise<Outcome> {
   });
 }
 
-/** Stacks whose server holds a whole body, in memory or on disk, before the receiver sees it. */
+/** Stacks whose server buffers a whole body, in memory or on disk, before the receiver sees it. */
 const LEFT_TO_NGINX: readonly string[] = ['php', 'laravel', 'ruby', 'rails'];
 
-/** What their files tell to put into nginx. */
+/** The lines that their files recommend for nginx. */
 const NGINX_LINES = 'client_max_body_size 1m; proxy_request_buffering on;';
 
-/** Bodies of 200 MB; with nginx in front where the server itself has no limit. */
+/** Sends bodies of 200 MB. If the server itself has no limit, nginx is in front of it. */
 async function hugeBodiesOf(stack: Stack): Promise<Outcome> {
   if (!LEFT_TO_NGINX.includes(stack)) return during(stack, hugeBodies);
   if (lacks('nginx')) return { holds: false, figure: 'not run: needs nginx in front, which is not installed' };
@@ -280,7 +296,7 @@ async function hugeBodiesOf(stack: Stack): Promise<Outcome> {
   return { ...outcome, figure: `behind nginx: ${outcome.figure}` };
 }
 
-/** Attacks while valid deliveries arrive, and measures how they are answered and how much memory that takes. */
+/** Attacks while valid deliveries arrive. Measures how they are answered and how much memory this takes. */
 async function during(
   stack: Stack,
   attack: (port: number) => Promise<Socket[]>,
@@ -327,7 +343,7 @@ async function opened(port: number): Promise<Socket> {
   return socket;
 }
 
-/** Writes as long as the other side reads, at most so long. */
+/** Writes for as long as the other side reads, but at most `maxMs` milliseconds. */
 function flood(socket: Socket, piece: Buffer, times: number, maxMs: number): Promise<void> {
   return new Promise((resolve) => {
     let written = 0;
@@ -383,7 +399,10 @@ const silentClients = (port: number) =>
     }),
   );
 
-/** Requests with one thing wrong each: heads, framings, lengths and bodies, by chance but always the same. */
+/**
+ * Returns requests with one defect each, in the head, framing, length or body. They are random, but the same in every
+ * run.
+ */
 function malformedRequests(): Buffer[] {
   const random = seededRandom(7);
   const valid = `${POST}Content-Length: 2\r\n\r\n{}`;
@@ -407,7 +426,7 @@ function malformedRequests(): Buffer[] {
   return [...broken.map((text) => Buffer.from(text, 'latin1')), ...edited];
 }
 
-/** The status of the answer to bytes; 0 when the connection is closed or silent. */
+/** Sends bytes, and returns the status of the answer. 0 if the connection is closed or silent. */
 async function statusOf(port: number, bytes: Buffer): Promise<number> {
   const socket = connect(port, '127.0.0.1');
   let text = '';
@@ -438,25 +457,25 @@ async function malformed(stack: Stack): Promise<Outcome> {
   });
 }
 
-/** The peak memory of the processes of a group together, in megabytes. Linux only. */
+/** Returns the total peak memory of the processes in a group, in megabytes. Linux only. */
 function peakMb(group: number): number {
   let kilobytes = 0;
   for (const name of readdirSync('/proc')) {
     if (!/^\d+$/.test(name)) continue;
     try {
       const stat = readFileSync(`/proc/${name}/stat`, 'latin1');
-      // The name of the program, in parentheses, may contain blanks.
+      // The name of the program, in parentheses, may contain spaces.
       const [, , groupId] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
       if (Number(groupId) !== group) continue;
       kilobytes += Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${name}/status`, 'utf8'))?.[1] ?? 0);
     } catch {
-      // It has ended.
+      // The process has ended.
     }
   }
   return Math.round(kilobytes / 1024);
 }
 
-/** In the order of docs/recipes.md. */
+/** The promises, in the order of docs/recipes.md. */
 export const PROMISES: readonly RecipePromise[] = [
   {
     name: 'rolling-update',
@@ -482,7 +501,7 @@ export const PROMISES: readonly RecipePromise[] = [
   { name: 'malformed', what: '100 malformed requests', attack: malformed },
 ];
 
-/** Plays an attack. One that could not be played to its end has not shown that the promise holds. */
+/** Plays an attack. An attack that could not be completed has not shown that the promise holds. */
 export function played({ attack }: RecipePromise, stack: Stack): Promise<Outcome> {
   return attack(stack).catch((error: Error) => ({ holds: false, figure: error.message.split('\n')[0] ?? '' }));
 }

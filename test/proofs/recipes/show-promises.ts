@@ -1,6 +1,6 @@
 /**
  * Attacks recipes and prints whether each promise held: `npm run proofs -- promises [STACK or PROMISE ...]`. Exits with
- * 1 when one did not.
+ * 1 if one did not.
  */
 import { recipeOf, STACKS } from '../../../contract/index.ts';
 import { whyNotRun } from '../../recipes/recipe-process.ts';

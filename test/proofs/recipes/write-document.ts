@@ -1,8 +1,7 @@
 /**
- * Runs the whole catalogue against every recipe whose toolchain is installed, attacks each and kills it under load,
- * and writes docs/recipes.md. Exits with 1 when a claim does not hold. With names of stacks it runs only those and
- * writes nothing.
- * Run by `npm run proofs -- recipes`.
+ * Runs the whole catalogue against every recipe whose toolchain is installed, attacks each recipe and kills it under
+ * load, and writes docs/recipes.md. Exits with 1 if a claim does not hold. With names of stacks, it runs only those and
+ * writes nothing. Run by `npm run proofs -- recipes`.
  */
 import { writeFileSync } from 'node:fs';
 import { availableParallelism, type } from 'node:os';
@@ -24,7 +23,7 @@ const API_KEY = 'key-of-the-recipes-proof';
 interface Measured {
   readonly stack: Stack;
   readonly version: string;
-  /** The lines of each file of the receiver. */
+  /** Number of lines in each file of the receiver. */
   readonly lines: readonly (readonly [file: string, lines: number])[];
   readonly checks: number;
   readonly failures: readonly string[];

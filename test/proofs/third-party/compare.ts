@@ -1,4 +1,4 @@
-/** Compares what a run says about a receiver with what was measured. */
+/** Compares what a run reports about a receiver with the measured facts. */
 import type { ResultDocument } from '../../../harness/report/result-document.ts';
 import { NOT_KNOWN } from '../../../harness/report/verdict.ts';
 import { mistakeOf } from '../../setup/mistake-of.ts';
@@ -6,15 +6,15 @@ import { dialectOf, type Facts, isAbout, isBypass, isPossible, shapeGroupOf, sta
 import { isForgery } from './prober.ts';
 
 export interface Comparison {
-  /** Failing checks for which a measured fact is broken. */
+  /** Number of failing checks for which a measured fact is broken. */
   readonly agreed: number;
-  /** Failing checks that are about nothing but the status of valid deliveries or of rejections. */
+  /** Failing checks that concern only the status of valid deliveries or of rejections. */
   readonly aboutStatus: readonly string[];
-  /** Failing checks about which nothing was measured. */
+  /** Failing checks for which nothing was measured. */
   readonly unmeasured: readonly string[];
   /** Failing checks for which every measured fact is kept, with those facts. */
   readonly disagreed: readonly string[];
-  /** Accepted forgeries for whose group of shapes no check fails. */
+  /** Accepted forgeries for which no check of the same group of shapes fails. */
   readonly missedBypasses: readonly string[];
   /** Other broken facts without a failure or a warning. */
   readonly missed: readonly string[];
@@ -76,10 +76,13 @@ export function compare(facts: Facts, document: ResultDocument, acceptable: read
   return { agreed, ...found, missedBypasses, missed, diagnosis };
 }
 
-/** The group of the request in the sender's usual shape: if it passes, other shapes pass for the same reason. */
+/**
+ * Returns the group of the request in the sender's usual shape. If this request passes, other shapes pass for the same
+ * reason.
+ */
 const baseGroupOf = (fact: string) => shapeGroupOf(`${fact.slice(0, fact.indexOf('/'))}/json`);
 
-/** Whether the fact is kept, but with another status than 200 or 401. */
+/** Returns whether the fact is kept, but with a status other than 200 or 401. */
 function hasOtherStatus(fact: string, facts: Facts): boolean {
   const { valid, missing, wrong } = dialectOf(facts);
   const { result, how } = facts.get(fact) ?? { result: 'crashed', how: '' };
@@ -87,7 +90,7 @@ function hasOtherStatus(fact: string, facts: Facts): boolean {
   return result === 'accepted' && how === valid && how !== '200';
 }
 
-/** `possible`: the names that are true. */
+/** Judges the diagnosis. `possible` contains the names that are true. */
 function diagnosisOf({ diagnosis }: ResultDocument, possible: readonly string[], failures: number): Diagnosis {
   const main = diagnosis.find(({ relation }) => relation === 'main');
   if (main === undefined) return { state: failures > 0 ? 'not known' : 'nothing to name', names: [] };

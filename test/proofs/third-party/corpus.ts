@@ -1,19 +1,20 @@
 /**
- * The receivers: what each is made of, how it is started, and the main diagnosis that is true of it, by hand. `faults`
- * are the acceptable names; none where nothing fails, or where the catalogue has no name for the cause.
+ * The receivers: what each consists of, how it is started and, written by hand, the main diagnosis that is true of it.
  */
 export interface Receiver {
-  /** The file in receivers/; its extension says the language. */
+  /** The file in receivers/. Its extension shows the language. */
   readonly file: string;
-  /** The packages that decide how it answers; their versions enter the document. */
+  /** The packages that determine its answers. The document lists their versions. */
   readonly packages: readonly string[];
   readonly header?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Whether it checks the API key as well. */
+  /** Set if the receiver also checks the API key. */
   readonly hasKey?: true;
   /** What the code does, and what was adapted. */
   readonly note: string;
-  /** Names of the main diagnosis that are true. */
+  /**
+   * The acceptable names of the main diagnosis. Empty if nothing fails, or if the catalogue has no name for the cause.
+   */
   readonly faults: readonly string[];
 }
 
@@ -53,7 +54,7 @@ const NOT_VERIFIED_AS_OTHER_TYPE = [
 ];
 const RESERIALISED = ['verifies-reserialised-json'];
 const PARSES_FIRST = ['parsed-before-verified'];
-/** `createHmac().update()` of a body that was never read throws. */
+/** Names for a receiver in which `createHmac().update()` throws for a body that was never read. */
 const BODY_UNDEFINED = [
   'content-type-other-throws',
   'content-type-missing-throws',
@@ -67,9 +68,9 @@ const STACK_TRACES = [
   'shows-message-of-json-parser',
   'shows-parser-message-to-strangers',
 ];
-/** The signature of an empty text is accepted for a content type whose body is not read. */
+/** Names for a receiver that accepts the signature of an empty text for content types whose bodies it does not read. */
 const UNREAD_BODY = ['other-types-verified-as-empty', 'unread-body-verified'];
-/** The body is verified as text. */
+/** Names for a receiver that verifies the body as text. */
 const DECODES = ['replaces-invalid-bytes', 'strips-byte-order-mark'];
 const LENGTH_THROWS = ['other-length-answers-500', 'missing-signature-answers-500'];
 const BROKEN_JSON_THROWS = ['broken-json-answers-500', 'malformed-ends-in-5xx'];
@@ -310,7 +311,7 @@ export const RECEIVERS: readonly Receiver[] = [
     faults: [
       'expects-svix-signature',
       'expects-standard-webhooks-signature',
-      // Without the id and the time of the scheme, the library refuses before it compares.
+      // Without the id and the time of its scheme, the library rejects before it compares.
       'rejected-before-verification',
       'refuses-right-credentials',
       'refuses-the-payload',

@@ -1,10 +1,13 @@
-/** Which checks of the catalogue each measured fact concerns (written by hand), and what the rulings say about it. */
+/**
+ * The checks of the catalogue that concern each measured fact (written by hand), and what the rulings say about the
+ * fact.
+ */
 import { isForgery, type Outcome } from './prober.ts';
 
 /** The measured facts of one receiver. */
 export type Facts = ReadonlyMap<string, Outcome>;
 
-/** How an endpoint answers valid and forged deliveries of the sender's own shape. */
+/** How an endpoint answers valid and forged deliveries in the sender's own shape. */
 export interface Dialect {
   readonly valid: string;
   readonly missing: string;
@@ -23,7 +26,7 @@ export function stateOf(id: string, { result, how }: Outcome, facts: Facts): Sta
   const { missing, wrong } = dialectOf(facts);
   if (isForgery(id)) {
     if (result === 'rejected' || how === '501' || how === '505') return 'kept';
-    // An endpoint that answers every forgery with the same 5xx rejects with it.
+    // An endpoint that answers every forgery with the same 5xx rejects with this status.
     if (result === 'crashed' && how === missing && how === wrong) return 'kept';
     if (how === 'closed' && id.endsWith('-mb')) return 'soft';
     if (result === 'crashed') return 'broken';
@@ -35,13 +38,13 @@ export function stateOf(id: string, { result, how }: Outcome, facts: Facts): Sta
   if (id.startsWith('http/') && (how === '501' || how === '505')) return 'kept';
   if (result === 'crashed') return 'broken';
   if (/^(malformed|http|leak)\//.test(id) || result === 'accepted') return 'kept';
-  // A rejection with a status other than that of forgeries comes from a limit or a strict schema.
+  // A rejection with a status that differs from that of forgeries comes from a limit or a strict schema.
   const isAsForged = how === missing || how === wrong;
   if (!isAsForged && (SHOULD_BE_ACCEPTED.has(id) || id.startsWith('bytes/'))) return 'soft';
   return 'broken';
 }
 
-/** The rulings ask only for acceptance or a clear 4xx. */
+/** Facts for which the rulings require only acceptance or a clear 4xx. */
 const SHOULD_BE_ACCEPTED = new Set([
   'valid/16-kb',
   'valid/99-kb',
@@ -58,11 +61,11 @@ const SHOULD_BE_ACCEPTED = new Set([
   'bytes/null-character',
 ]);
 
-/** Whether the fact is a forgery that passes: what a run must not overlook. */
+/** Returns whether the fact is a forgery that passes, which a run must not overlook. */
 export const isBypass = (id: string, outcome: Outcome, facts: Facts) =>
   isForgery(id) && outcome.result === 'accepted' && stateOf(id, outcome, facts) === 'broken';
 
-/** By fact: ids of checks, where `*` stands for any text. A check may be about several facts. */
+/** The ids of checks, by fact. `*` stands for any text. A check may concern several facts. */
 const CHECKS: Readonly<Record<string, string | readonly string[]>> = {
   'valid/buy': [
     'delivery/kept-connection valid/* typo-key/* combination/both-right http/forty-headers http/headers-lower',
@@ -422,7 +425,7 @@ const CHECKS: Readonly<Record<string, string | readonly string[]>> = {
   'leak/message': 'leaks/*',
 };
 
-/** The names of the diagnosis that are true only where a fact is broken. */
+/** Names of the diagnosis that are true only if a fact is broken. */
 const TRUE_WITH: Readonly<Record<string, string>> = {
   'broken-json-answers-500': 'malformed/truncated',
   'content-type-missing-throws': 'http/content-type-none',
@@ -446,14 +449,16 @@ const TRUE_WITH: Readonly<Record<string, string>> = {
   'unverified-json-answers-500': 'unsigned/malformed-truncated',
 };
 
-/** Whether the measured facts allow a name of the diagnosis. */
+/** Returns whether the measured facts allow a name of the diagnosis. */
 export function isPossible(name: string, facts: Facts): boolean {
   const fact = TRUE_WITH[name] ?? '';
   const outcome = facts.get(fact);
   return outcome === undefined || stateOf(fact, outcome, facts) === 'broken';
 }
 
-/** What a bypass has in common with those that have the same cause, whatever the credential and the exact value. */
+/**
+ * Returns the group of a bypass. Bypasses in a group have the same cause, whatever the credential and the exact value.
+ */
 export function shapeGroupOf(fact: string): string {
   const [, credential = '', shape = ''] = /^([^/]*)\/(.*)$/.exec(fact) ?? [];
   const kind = SHAPE_GROUPS.find(([, shapes]) => shapes.test(shape))?.[0] ?? shape;
@@ -470,7 +475,7 @@ const SHAPE_GROUPS: readonly (readonly [name: string, shapes: RegExp])[] = [
 
 const idsIn = (lines: string | readonly string[]) => [lines].flat().flatMap((line) => line.split(' '));
 
-/** The patterns of a fact; one about another framing shares those of the unsigned request. */
+/** Returns the patterns of a fact. A fact about another framing shares those of the unsigned request. */
 function patternsOf(fact: string): string[] {
   const own = CHECKS[fact];
   if (own !== undefined) return idsIn(own);
@@ -486,10 +491,10 @@ const KEYLESS_SHAPES = ['in-other-shapes', 'in-other-requests', 'on-other-conten
   (name) => `api-key/missing-${name}`,
 );
 
-/** Whether a check is about a fact. */
+/** Returns whether a check concerns a fact. */
 export const isAbout = (check: string, fact: string) => patternsOf(fact).some((one) => regExpOf(one).test(check));
 
-/** The patterns that match none of the given checks. */
+/** Returns the patterns that match none of the given checks. */
 export function stalePatterns(checks: readonly string[]): string[] {
   const patterns = [...new Set(Object.values(CHECKS).flatMap(idsIn))];
   return patterns.filter((pattern) => !checks.some((check) => regExpOf(pattern).test(check)));

@@ -7,23 +7,25 @@ export interface Endpoint {
   readonly path: string;
   readonly signatureHeader: string;
   readonly secret: string;
-  /** Null when the endpoint checks no API key. */
+  /** The API key. Null if the endpoint checks none. */
   readonly apiKey: string | null;
   /** Headers on every delivery. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Starts the receiver again if its process has ended; whether it had. */
+  /** Restarts the receiver if its process has ended. Resolves with whether it had ended. */
   readonly revive: () => Promise<boolean>;
 }
 
-/** A request; what is left out is that of a valid delivery. */
+/** A request. Missing fields are those of a valid delivery. */
 export interface Sending {
   readonly body?: string | Buffer;
   readonly method?: string;
   readonly path?: string;
   readonly version?: '1.0' | '1.1';
-  /** Null: no Content-Type. */
+  /** The Content-Type. Null sends none. */
   readonly type?: string | null;
-  /** Null: no signature header. Several: several lines. Default: the valid signature of the body. */
+  /**
+   * The signature header. Null sends none, and a list sends several lines. Default: the valid signature of the body.
+   */
   readonly signature?: string | readonly string[] | null;
   readonly key?: string | null;
   readonly framing?: 'length' | 'chunked' | 'none';
@@ -32,7 +34,7 @@ export interface Sending {
   readonly headers?: Readonly<Record<string, string>>;
   readonly headerCase?: (name: string) => string;
   readonly host?: string | null;
-  /** Written as it is instead of a composed request. */
+  /** The bytes that are sent unchanged instead of a composed request. */
   readonly raw?: string;
   /** Closes the connection after this share of the body. */
   readonly cutAt?: number;
@@ -41,7 +43,7 @@ export interface Sending {
 export const JSON_TYPE = 'application/json';
 const FORM_TYPE = 'application/x-www-form-urlencoded';
 
-/** Every fact, with its request or requests. */
+/** Yields every fact with its request or requests. */
 export function* factsOf(endpoint: Endpoint): Generator<[string, Sending | readonly Sending[]]> {
   yield ['valid/buy', {}];
   for (const [name, sending] of Object.entries(validVariants(endpoint))) yield [`valid/${name}`, sending];
@@ -86,7 +88,7 @@ export function* factsOf(endpoint: Endpoint): Generator<[string, Sending | reado
   yield ['valid/after-all', {}];
 }
 
-/** One notification, with the fields of the specification. */
+/** Creates a notification with the fields of the specification. */
 export function notification(type = 'CAAS', at: unknown = 1_700_000_000, data: unknown = order('BUY')): string {
   return JSON.stringify({ id: randomUUID(), type, at, data });
 }
@@ -178,7 +180,7 @@ function validVariants({ path }: Endpoint): Record<string, Sending | Sending[]> 
 const ofSize = (bytes: number) => notification('CAAS', 1, order('BUY', { filler: 'x'.repeat(bytes) }));
 const withFields = (fields: string) => `${notification().slice(0, -1)},${fields}}`;
 
-/** Bodies that parse to a notification and are not what JSON.stringify would write. */
+/** Bodies that parse to a notification, but that JSON.stringify would write differently. */
 const SPELLINGS: Readonly<Record<string, string>> = {
   spaces: notification().replaceAll('":', '": ').replaceAll(',"', ', "'),
   indented: JSON.stringify(JSON.parse(notification()), null, 2),
@@ -273,7 +275,7 @@ const withAccent = withFields('"name":"Zoë"');
 const withBadBytes = Buffer.concat([Buffer.from('{"id":"'), Buffer.from([0xff, 0xfe, 0x80]), Buffer.from('"}')]);
 const pretty = (json: string, lineEnd = '\n') => JSON.stringify(JSON.parse(json), null, 2).replaceAll('\n', lineEnd);
 
-/** What is sent, and over what else it is signed: the mistakes of verifiers that do not use the raw body. */
+/** Pairs of a sent body and another one that is signed: the mistakes of verifiers that do not use the raw body. */
 const SIGNED_OVER_ANOTHER: Readonly<Record<string, readonly [sent: string | Buffer, signed: string | Buffer]>> = {
   compact: [pretty(compact), compact],
   pretty: [compact, pretty(compact)],
@@ -290,7 +292,7 @@ const SIGNED_OVER_ANOTHER: Readonly<Record<string, readonly [sent: string | Buff
   'without-byte-order-mark': [`\ufeff${compact}`, compact],
 };
 
-/** Deliveries that a parser of JSON may leave unread. */
+/** Returns deliveries that a JSON parser may leave unread. */
 function asOtherTypes(): Sending[] {
   const types = [JSON_TYPE, 'text/plain', FORM_TYPE, 'application/vnd.a+json', 'multipart/form-data; boundary=b', null];
   const gzipped = { body: gzipSync(notification()), headers: { 'Content-Encoding': 'gzip' } };
@@ -314,7 +316,7 @@ function changed(text: string, index: number): string {
 }
 
 function forgedBy({ secret, apiKey }: Endpoint, of: Signer): Sending {
-  // A body whose signature differs between both Base64 alphabets.
+  // The signature of this body differs between the two Base64 alphabets.
   let body = notification();
   while (!/[+/]/.test(valid(body, secret).slice(0, 20))) body = notification();
   return { body, signature: of(body, secret, apiKey ?? 'an-api-key') };
@@ -341,7 +343,10 @@ function forgedKeys(key: string): Record<string, Sending> {
   };
 }
 
-/** The ways to frame a request. Each is sent unsigned, wrongly signed, without a key and with a wrong one. */
+/**
+ * Returns the ways to frame a request. Each is sent unsigned, with an invalid signature, without a key and with an
+ * invalid key.
+ */
 function shapesOf(): Record<string, Sending | Sending[]> {
   const form = `payload=${encodeURIComponent(notification())}`;
   const status = 'data%5Btype%5D=BUY&data%5Bmetadata%5D%5BorderStatus%5D=FAILED';
@@ -444,7 +449,7 @@ const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth);
 const changedFields = (fields: object) => JSON.stringify({ ...JSON.parse(notification()), ...fields });
 const withoutField = (name: string) => changedFields({ [name]: undefined });
 
-/** Signed bodies that are not notifications: 2xx and 4xx are both fine. */
+/** Signed bodies that are not notifications. Both 2xx and 4xx are acceptable. */
 const MALFORMED: Readonly<Record<string, string | Buffer>> = {
   truncated: notification().slice(0, -20),
   text: 'hello',
@@ -501,7 +506,7 @@ const MALFORMED: Readonly<Record<string, string | Buffer>> = {
   '1-mb': ofSize(1_000_000),
 };
 
-/** Requests that are broken as HTTP, or unusual: any answer but a 5xx is fine. */
+/** Returns requests that are malformed or unusual HTTP. Any answer except a 5xx is acceptable. */
 function protocolOf({ path }: Endpoint): Record<string, Sending | Sending[]> {
   const start = `POST ${path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: ${JSON_TYPE}\r\n`;
   return {

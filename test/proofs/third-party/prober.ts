@@ -11,14 +11,14 @@ type Result = 'accepted' | 'rejected' | 'crashed';
 
 export interface Outcome {
   readonly result: Result;
-  /** The status, or `closed`, `silence`, `died`. */
+  /** The status, or `closed`, `silence` or `died`. */
   readonly how: string;
 }
 
 const SILENCE_MS = 4000;
 const SEEN_BYTES = 65_536;
 
-/** Measures every fact; the map is in the order of measurement. */
+/** Measures every fact. The map is in the order of measurement. */
 export async function probe(endpoint: Endpoint): Promise<Map<string, Outcome>> {
   const answers: string[] = [];
   const facts = new Map<string, Outcome>();
@@ -110,21 +110,21 @@ function send(endpoint: Endpoint, sending: Sending, answers: string[]): Promise<
         setTimeout(() => finish('cut'), 100);
         return;
       }
-      // A sender that expects 100 waits for it; one second is what curl waits.
+      // A sender that expects a 100 waits for it. curl waits for one second.
       if (sending.headers?.Expect !== undefined) setTimeout(() => socket.write(body), 50);
       else socket.write(body);
     });
     socket.on('data', (piece) => {
       if (seen.length < SEEN_BYTES) seen += piece.toString('latin1');
     });
-    // A server may close the connection while the body is still being written. What was read before counts.
+    // A server may close the connection while the body is still being written. The bytes that were read before count.
     socket.on('error', () => {});
     socket.on('close', () => finish(finalStatus(seen) ?? 'closed'));
     socket.on('end', () => finish(finalStatus(seen) ?? 'closed'));
   });
 }
 
-/** The status of the first answer that is not interim; null when there is none. */
+/** Returns the status of the first answer that is not interim. Null if there is none. */
 function finalStatus(text: string): string | null {
   return [...text.matchAll(/HTTP\/1\.[01] (\d{3})/g)].map(([, status]) => status ?? '').find((s) => s >= '200') ?? null;
 }

@@ -12,7 +12,7 @@ function broken(facts: Facts): string[] {
   return [...facts].filter(([fact, outcome]) => stateOf(fact, outcome, facts) === 'broken').map(([fact]) => fact);
 }
 
-// The prober waits between requests, and a busy machine takes its time.
+// The prober waits between requests, which takes longer on a busy machine.
 describe('the prober', { timeout: 60_000 }, () => {
   it('finds nothing wrong with the reference receiver', async () => {
     const { secret, apiKey } = CREDENTIALS;

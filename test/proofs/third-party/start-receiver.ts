@@ -8,18 +8,18 @@ import type { Receiver } from './corpus.ts';
 
 export interface Running {
   readonly port: number;
-  /** Waits until the process listens again if it has ended since the last call; whether it had. */
+  /** If the process has ended since the last call, waits until it listens again. Resolves with whether it had ended. */
   readonly revive: () => Promise<boolean>;
   readonly stop: () => Promise<void>;
 }
 
 const FOLDER = new URL('./receivers/', import.meta.url).pathname;
-/** The interpreter that sees Debian's packages, which need not be the first on the PATH. */
+/** The interpreter that finds Debian's packages. It may not be the first one on the PATH. */
 const PYTHON = '/usr/bin/python3';
 
 const isNode = (file: string) => extname(file) === '.mjs';
 
-/** The command that serves `file` on `port`. `scratch` is a folder for what has to be compiled. */
+/** Returns the command that serves `file` on `port`. `scratch` is a folder for compiled programs. */
 function commandOf(file: string, port: number, scratch: string): [string, string[]] {
   const path = join(FOLDER, file);
   const flags = ['--port', String(port)];
@@ -37,7 +37,7 @@ function commandOf(file: string, port: number, scratch: string): [string, string
   }
 }
 
-/** Why a receiver cannot run here; null when it can. Compiles what has to be compiled. */
+/** Returns why a receiver cannot run here. Null if it can. Compiles the receiver if necessary. */
 export function whyUnavailable({ file, packages }: Receiver, scratch: string): string | null {
   const missing = packages.filter((name) => versionOf(name, file) === null);
   if (missing.length > 0) {
@@ -52,7 +52,8 @@ export function whyUnavailable({ file, packages }: Receiver, scratch: string): s
 }
 
 /**
- * The installed version of a package of the receiver in `file`, from npm or from Debian; null when it is not installed.
+ * Returns the installed version of a package of the receiver in `file`, from npm or from Debian. Null if it is not
+ * installed.
  */
 export function versionOf(name: string, file: string): string | null {
   if (isNode(file)) {

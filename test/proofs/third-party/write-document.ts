@@ -1,8 +1,8 @@
 /**
  * Runs hookproof against receivers made of published packages, compares each run with the facts of a separate prober,
  * and writes docs/third-party.md. Run by `npm run proofs -- third-party`. With names of files, it uses only those
- * receivers and writes nothing; with `--facts`, it prints what was measured. Fails when a failing check disagrees with
- * the measurement, when a bypass is missed, and when a main diagnosis is wrong.
+ * receivers and writes nothing. With `--facts`, it prints the measured facts. Fails if a failing check disagrees with
+ * the measurement, if a bypass is missed, or if a main diagnosis is wrong.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -29,7 +29,7 @@ const FOLDER = new URL('.', import.meta.url).pathname;
 const PATH = '/hooks';
 const DEFAULT_HEADER = 'X-Service-Signature';
 
-/** Installs the packages when the lockfile is newer than what is installed. */
+/** Installs the packages if the lockfile is newer than the installed ones. */
 function install(): void {
   const installed = join(FOLDER, 'node_modules/.package-lock.json');
   const lockfile = join(FOLDER, 'package-lock.json');
@@ -66,7 +66,7 @@ async function play(receiver: Receiver, scratch: string): Promise<Played> {
   }
 }
 
-/** Runs the program; rejects when it writes no report. */
+/** Runs the program. Rejects if it writes no report. */
 async function hookproof(args: readonly string[], env: NodeJS.ProcessEnv, report: string): Promise<number | null> {
   const { PATH: path, HOME } = process.env;
   const child = spawn(process.execPath, [MAIN, ...args, '--reporter', `json=${report}`], {
@@ -89,7 +89,7 @@ const cell = (text: string) => text.replaceAll('|', '\\|').replaceAll('<', '&lt;
 const some = (all: readonly string[], most: number) =>
   all.length > most ? `${all.slice(0, most).join(', ')} and ${all.length - most} more` : all.join(', ');
 
-/** What was measured, in short. */
+/** Summarises the measured facts. */
 function truthOf(facts: Facts): string {
   const { valid, missing, wrong } = dialectOf(facts);
   const broken = [...facts].filter(([fact, outcome]) => stateOf(fact, outcome, facts) === 'broken');
@@ -180,7 +180,7 @@ function summaryOf({ receiver, document, exitCode, comparison }: Played): string
   ].join('\n');
 }
 
-/** Prints the facts that are not kept, what the run says about them, and the diagnosis. */
+/** Prints the broken facts, what the run reports about them, and the diagnosis. */
 function printFacts({ facts, document }: Played): void {
   for (const { id, verdict, observed } of document.results) {
     const isBroken = [...facts].some(

@@ -13,14 +13,14 @@ export interface OpenServer {
 }
 
 export interface Cell {
-  /** What is tested, on which server, over which versions of TLS: together they name the cell. */
+  /** What is tested, on which server, and over which TLS versions. Together, they identify the cell. */
   readonly row: string;
   readonly server: string;
   readonly tlsVersions: TlsVersions;
   /** The program that the cell needs. */
   readonly program?: 'nginx' | 'openssl';
   readonly suites: readonly ('tls' | 'mtls')[];
-  /** Only these scenarios; the whole suites by default. */
+  /** Only these scenarios are run. Default: the whole suites. */
   readonly scenarios?: readonly string[];
   readonly limits?: Partial<RunLimits>;
   readonly expected: Expected | { readonly cannotServe: string };
@@ -29,12 +29,15 @@ export interface Cell {
 
 interface Measured {
   readonly cell: Cell;
-  /** Null when the server rejects the configuration with the expected error. */
+  /** The result document. Null if the server rejects the configuration with the expected error. */
   readonly document: ResultDocument | null;
   readonly differences: readonly Difference[];
 }
 
-/** Generous, because the cells share two cores. A cell that waits for silence has its own limits. */
+/**
+ * The limits of a run. They are generous, because the cells share two cores. A cell that waits for silence has its own
+ * limits.
+ */
 const LIMITS: Partial<RunLimits> = { timeoutMs: 10_000, recoveryMs: 500, concurrency: 4 };
 
 const IN_SUITE = { tls: ALL_TLS, mtls: ALL_MTLS } as const;
@@ -74,7 +77,7 @@ export async function measure(cell: Cell): Promise<Measured> {
   }
 }
 
-/** The messages of an error and of its causes. */
+/** Returns the messages of an error and of its causes. */
 function reasonsOf(error: unknown): string[] {
   return error instanceof Error ? [error.message, ...reasonsOf(error.cause)] : [];
 }

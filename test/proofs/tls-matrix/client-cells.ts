@@ -1,4 +1,4 @@
-/** Every setup of mutual TLS against every invalid client, over each choice of versions. */
+/** Every setup of mutual TLS with every invalid client, over each choice of versions. */
 import type { Cell, OpenServer } from './cell.ts';
 import { MUTUAL_TLS_SETUPS, type MutualTlsSetup } from './client-setups.ts';
 import { type Expected, serverAccepting } from './expected.ts';

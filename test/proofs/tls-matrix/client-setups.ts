@@ -7,25 +7,28 @@ import type { NodeChecks } from './servers.ts';
 
 interface Base {
   readonly name: string;
-  /** The invalid clients that it accepts; none for a correct setup. */
+  /** The invalid clients that the setup accepts. Empty for a correct setup. */
   readonly accepts: readonly InvalidClient[];
   /** Other expected outcomes. */
   readonly also?: Expected;
-  /** The set of certificates; the usual one by default. */
+  /** The set of certificates. Default: the usual one. */
   readonly certificates?: CertificateSetName;
 }
 
-/** Node's https server. */
+/** A setup with Node's HTTPS server. */
 export interface NodeSetup extends Base {
   readonly on: 'node';
   readonly options: (certificates: CertificateSet) => ServerOptions;
-  /** Called for each server, so that the checks may have state. */
+  /** Returns the checks. It is called for each server, so that the checks may keep state. */
   readonly checks: (certificates: CertificateSet) => NodeChecks;
-  /** Only these scenarios, with short time limits; `also` has all their outcomes. Each lasts until the time limit. */
+  /**
+   * Only these scenarios are run, with short time limits, because each lasts until its time limit. `also` contains all
+   * their outcomes.
+   */
   readonly scenarios?: readonly string[];
-  /** Delay of the connection in each direction; none by default. */
+  /** Delay of the connection in each direction, in milliseconds. Default: none. */
   readonly oneWayMs?: number;
-  /** All three by default. */
+  /** The choices of TLS versions. Default: all three. */
   readonly tlsVersions?: readonly TlsVersions[];
 }
 
@@ -40,9 +43,9 @@ interface ReceiverSetup extends Base {
 interface NginxSetup extends Base {
   readonly on: 'nginx';
   readonly lines: string;
-  /** nginx loads the revocation list of the CA. */
+  /** Set if nginx loads the revocation list of the CA. */
   readonly withRevocationList?: true;
-  /** The receiver trusts the header of the proxy about certificates. */
+  /** Set if the receiver trusts the proxy's header about certificates. */
   readonly trustsProxy?: true;
 }
 
@@ -102,7 +105,7 @@ const NGINX_SETUPS: readonly NginxSetup[] = [
   {
     on: 'nginx',
     name: 'optional_no_ca, and not checked',
-    // nginx itself rejects certificates that are invalid for another reason than their CA.
+    // nginx itself rejects certificates that are invalid for a reason other than their CA.
     accepts: CERTIFICATE_CASES.filter(
       (invalidClient) => !['expired', 'not yet valid', 'wrong purpose', 'issued by a client'].includes(invalidClient),
     ),

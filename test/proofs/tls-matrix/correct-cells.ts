@@ -14,7 +14,7 @@ import { openNode, openReceiver, openServer, receiving } from './servers.ts';
 
 type Row = Omit<Cell, 'suites' | 'tlsVersions'> & Partial<Pick<Cell, 'suites' | 'tlsVersions'>>;
 
-/** The reference receiver with a certificate. */
+/** Creates a row for the reference receiver with a certificate. */
 function certified(name: ServerFixtureName, tlsVersions: TlsVersions = 'both'): Row {
   const open = async () => {
     const { cert, key, ca } = await serverFixture(name);
@@ -25,7 +25,7 @@ function certified(name: ServerFixtureName, tlsVersions: TlsVersions = 'both'): 
     tlsVersions,
     server: 'reference receiver',
     expected: correctServer(tlsVersions),
-    // The table of server certificates has them too, on Node's https server.
+    // The table of server certificates also has these certificates, on Node's HTTPS server.
     open,
   };
 }
@@ -55,13 +55,13 @@ function onNode(row: string, options: ServerOptions, expected: Expected = {}): R
   return { row, server: 'Node https', expected, open };
 }
 
-/** Two certificates: each client gets the one that it can verify. */
+/** Starts a server with two certificates. Each client gets the one that it can verify. */
 async function openTwo(): Promise<OpenServer> {
   const [{ served, access }, rsa] = await Promise.all([material(), serverFixture('rsa2048')]);
   return openNode({ cert: [rsa.cert, served.cert], key: [rsa.key, served.key] }, access);
 }
 
-/** A server with several names: without SNI it serves another certificate. */
+/** Starts a server with several names. Without SNI, it serves another certificate. */
 async function openShared(): Promise<OpenServer> {
   const [{ served, access }, other] = await Promise.all([material(), serverFixture('wrong-host')]);
   const right = createSecureContext(served);
@@ -69,7 +69,7 @@ async function openShared(): Promise<OpenServer> {
   return openNode({ cert: other.cert, key: other.key, SNICallback }, access);
 }
 
-/** A server that closes connections without SNI. */
+/** Starts a server that closes connections without SNI. */
 async function openNamed(): Promise<OpenServer> {
   const { served, access } = await material();
   const server = https.createServer(served, receiving());
@@ -129,7 +129,7 @@ const CLIENTS = {
 } as const satisfies Partial<Record<ClientMaterialName, string>>;
 const CLIENT_NAMES = Object.keys(CLIENTS) as (keyof typeof CLIENTS)[];
 
-/** Mutual TLS with Node's https server. */
+/** Creates a row for mutual TLS with Node's HTTPS server. */
 function mutual(name: ClientMaterialName, what: string, options: ServerOptions = {}): Row {
   const open = async () => {
     const [{ served, access }, right] = await Promise.all([material(), clientMaterial(name)]);
@@ -161,7 +161,7 @@ function mutualReceiver(name: ClientMaterialName, what: string): Row {
   };
 }
 
-/** The partner gave none of the certificates that only its CA can issue. */
+/** Returns the expected outcomes if the partner has supplied none of the certificates that only its CA can issue. */
 const withoutFixtures = (tlsVersions: TlsVersions = 'both') => serverAccepting([], { tlsVersions, fixtures: [] });
 
 const MUTUAL: readonly Row[] = [

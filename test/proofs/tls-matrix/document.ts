@@ -15,14 +15,14 @@ import type { TableName } from './matrix.ts';
 /** The parts of a measured cell that the page shows. */
 export interface MeasuredCell {
   readonly cell: Cell;
-  /** The outcome of each scenario. Null when the server rejects the configuration with the expected error. */
+  /** The outcome of each scenario. Null if the server rejects the configuration with the expected error. */
   readonly reported: readonly (readonly [id: string, word: Outcome])[] | null;
   readonly differences: readonly Omit<Difference, 'reason'>[];
 }
 
 export interface Tables {
   readonly tables: Readonly<Record<TableName, readonly MeasuredCell[]>>;
-  /** "Node 20.20.2" and so on. */
+  /** The versions of the programs, such as "Node 20.20.2". */
   readonly versions: readonly string[];
 }
 
@@ -30,7 +30,7 @@ type Row = readonly MeasuredCell[];
 
 const short = (id: string) => id.replace(/^m?tls\//, '');
 
-/** In the order of the first occurrence of each key. */
+/** Groups cells by key, in the order of the first occurrence of each key. */
 function groupBy(measured: readonly MeasuredCell[], keyOf: (measured: MeasuredCell) => string): Row[] {
   const groups = new Map<string, MeasuredCell[]>();
   for (const one of measured) {
@@ -51,7 +51,7 @@ function versionsOf(row: Row): string {
   return tlsVersions.map((version) => VERSION_WORDS[version]).join(', ');
 }
 
-/** "9 of 9", and each cell that is not as expected. */
+/** Returns "9 of 9", followed by each cell that is not as expected. */
 function asExpected(row: Row): string {
   const different = row.filter(({ differences }) => differences.length > 0);
   const parts = different.map(({ cell, differences }) => {
@@ -71,7 +71,10 @@ const COMPLAINTS: readonly (readonly [Outcome, string])[] = [
   ['harness-error', 'error'],
 ];
 
-/** What is not a plain pass, by verdict. "Nothing delivered" replaces the scenarios that need a delivery. */
+/**
+ * Returns the outcomes other than a plain pass, by verdict. "Nothing delivered" replaces the scenarios that need a
+ * delivery.
+ */
 function complaints(
   reported: NonNullable<MeasuredCell['reported']>,
   isSilent: (id: string, word: Outcome) => boolean,
@@ -89,7 +92,7 @@ function complaints(
   return parts.length === 0 ? 'pass' : parts.join('; ');
 }
 
-/** Outcomes of the server, not of its certificate. */
+/** Scenarios whose outcomes depend on the server, not on its certificate. */
 const OF_THE_SERVER = new Set(['tls/tls-1-2-spoken', 'tls/tls-1-3-spoken', 'tls/forward-secrecy']);
 
 function reportOfServer({ cell, reported }: MeasuredCell): string {
@@ -118,7 +121,7 @@ const PLAIN_WORDS: Readonly<Record<Outcome, string>> = {
   'harness-error': '**error**',
 };
 
-/** The outcome of the scenarios that test a client: one word when they agree, otherwise each that differs. */
+/** Returns the outcome of the scenarios that test a client: one word if they agree, otherwise each that differs. */
 function reportOfClient(row: Row, invalidClient: InvalidClient): string {
   const tried = row
     .flatMap(({ reported }) => reported ?? [])
@@ -130,7 +133,7 @@ function reportOfClient(row: Row, invalidClient: InvalidClient): string {
   return [...new Set(others)].join(', ');
 }
 
-/** The other outcomes of the server. */
+/** Returns the other outcomes of the server. */
 function otherReports(row: Row): string {
   const tried = new Set(Object.values(SCENARIOS_OF).flat());
   const isSilent = (id: string, word: Outcome) => tried.has(id) || (word === 'recorded' && OF_THE_SERVER.has(id));
@@ -205,7 +208,7 @@ function countTable(tables: Tables['tables']): string {
 /** The beginning of the line that depends on the machine. */
 export const SOFTWARE_LINE = 'Written with ';
 
-/** The text on one line. */
+/** Puts text on one line. */
 const paragraph = (text: string) => text.replace(/\s+/g, ' ');
 
 export function renderDocument({ tables, versions }: Tables): string {

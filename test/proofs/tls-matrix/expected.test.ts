@@ -1,4 +1,4 @@
-/** The comparison must see each difference: otherwise the matrix proves nothing. */
+/** The comparison must detect each difference. Otherwise, the matrix proves nothing. */
 import { describe, expect, it } from 'vitest';
 import type { ScenarioResult } from '../../../harness/index.ts';
 import { differences, type Expected, type Outcome } from './expected.ts';

@@ -2,14 +2,14 @@
 import type { ResultDocument, ScenarioResult } from '../../../harness/index.ts';
 import type { TlsVersions } from './material.ts';
 
-/** A verdict; `recorded` is a pass with a reason. */
+/** A verdict. `recorded` is a pass with a reason. */
 export type Outcome = 'pass' | 'recorded' | 'warn' | 'fail' | 'inconclusive' | 'not-applicable' | 'harness-error';
 
 /** The scenarios that do not simply pass, by id. */
 export type Expected = Readonly<Record<string, Exclude<Outcome, 'pass'>>>;
 
 export interface Difference {
-  /** `false pass`: a weaker outcome than expected, or none. `false alarm`: a stronger one, or another. */
+  /** `false pass`: a weaker outcome than expected, or none. `false alarm`: a stronger outcome, or a different one. */
   readonly kind: 'false pass' | 'false alarm';
   readonly scenario: string;
   readonly expected: Outcome;
@@ -17,12 +17,12 @@ export interface Difference {
   readonly reason: string;
 }
 
-/** Expects one verdict of several scenarios. */
+/** Expects the same verdict for several scenarios. */
 export function all(word: Expected[string], ids: readonly string[]): Expected {
   return Object.fromEntries(ids.map((id) => [id, word]));
 }
 
-/** Every verdict of a run, by scenario. */
+/** Returns every verdict of a run, by scenario. */
 export function outcomesIn({ results }: Pick<ResultDocument, 'results'>): Map<string, Outcome> {
   return new Map(results.map((result) => [result.id, outcomeOf(result)]));
 }
@@ -44,8 +44,8 @@ const SEVERITY: Readonly<Record<Outcome | 'nothing', number>> = {
 };
 
 /**
- * The differences between a run and its expected outcomes. The run must have an outcome for every scenario in
- * `planned`, so that a run which judged nothing is not taken for one without findings.
+ * Returns the differences between a run and its expected outcomes. The run must have an outcome for every scenario in
+ * `planned`, so that a run that judged nothing does not count as one without findings.
  */
 export function differences(
   expected: Expected,
@@ -102,11 +102,11 @@ export const HANDSHAKES = [
   'tls/tls-1-2-http-1-1',
   'tls/tls-1-3-http-1-1',
 ];
-/** These have no verdict without a connection that a correct sender trusts. */
+/** Scenarios that have no verdict without a connection that a correct sender trusts. */
 export const NEED_DELIVERY = ['tls/http-1-1', 'tls/no-protocol-offer', 'tls/no-server-name', 'tls/plain-http-refused'];
 export const ALL_TLS = [...CERTIFICATES, ...HANDSHAKES, ...NEED_DELIVERY];
 
-/** The outcomes of a correct server. Missing versions of TLS and missing forward secrecy are recorded. */
+/** Returns the outcomes of a correct server. Missing TLS versions and missing forward secrecy are recorded. */
 export function correctServer(tlsVersions: TlsVersions, key: 'rsa' | 'ec' = 'ec'): Expected {
   switch (tlsVersions) {
     case 'TLS 1.2 only':
@@ -118,7 +118,10 @@ export function correctServer(tlsVersions: TlsVersions, key: 'rsa' | 'ec' = 'ec'
   }
 }
 
-/** With an RSA key, the default suites of Node, OpenSSL and nginx include static RSA key exchange over TLS 1.2. */
+/**
+ * Returns the outcome for static RSA key exchange. With an RSA key, the default suites of Node, OpenSSL and nginx
+ * include it over TLS 1.2.
+ */
 function staticRsa(key: 'rsa' | 'ec'): Expected {
   return key === 'rsa' ? { 'tls/forward-secrecy': 'recorded' } : {};
 }
@@ -156,7 +159,7 @@ export const OTHER_SHAPES = [
   'mtls/other-server-names',
 ];
 
-/** The scenarios that test each of them. */
+/** The scenarios that test each invalid client. */
 export const SCENARIOS_OF: Readonly<Record<InvalidClient, readonly string[]>> = {
   none: each('no-certificate', 'refused-not-recorded'),
   'self-signed': each('self-signed'),
@@ -178,11 +181,11 @@ export const SCENARIOS_OF: Readonly<Record<InvalidClient, readonly string[]>> = 
 
 /** The other scenarios of the suite `mtls`. */
 const VALID = each('right-certificate', 'resumed-right', 'resumed-with-certificate');
-/** Over TLS 1.3 the request for a certificate is encrypted, so these do not apply. */
+/** Scenarios that are not applicable over TLS 1.3, because the certificate request is encrypted. */
 const CERTIFICATE_REQUEST = ['mtls/asks-for-certificate', 'mtls/names-private-authorities'];
 export const ALL_MTLS = [...Object.values(SCENARIOS_OF).flat(), ...VALID, ...CERTIFICATE_REQUEST];
 
-/** Clients that a server may accept unless agreed otherwise: a warning. */
+/** Clients that a server may accept unless agreed otherwise. They lead to a warning. */
 const WARNED: ReadonlySet<InvalidClient> = new Set(['wrong purpose', 'other subject', 'revoked']);
 
 /** The cases about certificates, without those about the other credentials. */
@@ -190,10 +193,10 @@ export const CERTIFICATE_CASES = INVALID_CLIENTS.filter(
   (invalidClient) => invalidClient !== 'no signature' && invalidClient !== 'no API key',
 );
 
-/** A server that accepts clients without a certificate accepts all of these. */
+/** The clients that a server accepts if it accepts clients without a certificate. */
 export const NO_CERTIFICATE_CASES: readonly InvalidClient[] = ['none', 'resumed, none', 'forged headers', 'other ways'];
 
-/** Certificates that only the partner's CA can issue: without them the scenarios do not apply. */
+/** Certificates that only the partner's CA can issue. Without them, their scenarios are not applicable. */
 const NEEDS_PARTNER_CA: readonly InvalidClient[] = [
   'expired',
   'not yet valid',

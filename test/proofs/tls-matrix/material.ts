@@ -1,4 +1,7 @@
-/** What the servers of the matrix share: credentials, generated for each run, versions of TLS, and certificates. */
+/**
+ * Material that the servers of the matrix share: credentials, which are generated for each run, TLS versions and
+ * certificates.
+ */
 import 'reflect-metadata';
 import { randomBytes, webcrypto } from 'node:crypto';
 import type { SecureContextOptions } from 'node:tls';
@@ -15,11 +18,11 @@ export const API_KEY = randomBytes(24).toString('hex');
 export const CLIENT_NAME = 'hookproof client';
 export const CLIENT_CA = 'hookproof client authority';
 
-/** The versions that a server speaks. */
+/** The TLS versions that a server supports. */
 export const TLS_VERSIONS = ['TLS 1.2 only', 'TLS 1.3 only', 'both'] as const;
 export type TlsVersions = (typeof TLS_VERSIONS)[number];
 
-/** The options for a Node server. */
+/** Returns the TLS versions as options of a Node server. */
 export function protocolsOf(tlsVersions: TlsVersions): Pick<SecureContextOptions, 'minVersion' | 'maxVersion'> {
   return {
     minVersion: tlsVersions === 'TLS 1.3 only' ? 'TLSv1.3' : 'TLSv1.2',
@@ -27,13 +30,13 @@ export function protocolsOf(tlsVersions: TlsVersions): Pick<SecureContextOptions
   };
 }
 
-/** The directive for nginx. */
+/** Returns the TLS versions as a directive of nginx. */
 export function nginxProtocolsOf(tlsVersions: TlsVersions): string {
   const { minVersion, maxVersion } = protocolsOf(tlsVersions);
   return `ssl_protocols ${minVersion === maxVersion ? minVersion : `${minVersion} ${maxVersion}`};`;
 }
 
-/** The certificates of a server and its clients, PEM. */
+/** The certificates of a server and its clients, in PEM. */
 export interface CertificateSet {
   readonly server: ServerFixture;
   /** The valid client certificate, and the CA that issued it. */
@@ -43,10 +46,10 @@ export interface CertificateSet {
   readonly revocations?: string;
 }
 
-/** `rsa`: only RSA certificates, and therefore none of the fixtures, which are elliptic. */
+/** `rsa` has only RSA certificates, and therefore none of the fixtures, which use elliptic curves. */
 export type CertificateSetName = 'usual' | 'rsa' | 'revoked';
 
-/** The fixtures of each set, which a run cannot make itself. */
+/** The fixtures of each set. A run cannot create them itself. */
 export const FIXTURES_IN: Readonly<Record<CertificateSetName, readonly InvalidClient[]>> = {
   usual: ['expired', 'not yet valid', 'wrong purpose', 'other subject'],
   rsa: [],
@@ -89,14 +92,14 @@ async function validClient(name: 'right' | 'rsa'): Promise<CertificateSet['clien
 
 const made = new Map<CertificateSetName, Promise<CertificateSet>>();
 
-/** Each set is made once. */
+/** Returns a set of certificates. Each set is created once. */
 export function certificateSet(name: CertificateSetName): Promise<CertificateSet> {
   const set = made.get(name) ?? MAKE[name]();
   made.set(name, set);
   return set;
 }
 
-/** The list of a CA with one revoked certificate. */
+/** Creates the revocation list of a CA with one revoked certificate. */
 async function revocationList(ca: { readonly cert: string; readonly key: string }, revoked: string) {
   const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
   const der = Buffer.from(ca.key.replace(/-----[^-]+-----|\s/g, ''), 'base64');

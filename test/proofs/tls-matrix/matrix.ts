@@ -9,9 +9,9 @@ import { openUpstream } from './servers.ts';
 
 /** Receivers over plain HTTP behind nginx. */
 export interface Upstreams {
-  /** Does not check certificates. */
+  /** A receiver that does not check certificates. */
   readonly plain: () => ReturnType<typeof openUpstream>;
-  /** Trusts the header of a proxy on this machine. */
+  /** A receiver that trusts the header of a proxy on this machine. */
   readonly behindProxy: () => ReturnType<typeof openUpstream>;
 }
 
@@ -26,11 +26,11 @@ export type TableName = keyof typeof TABLES;
 
 export interface OpenTable {
   readonly cells: readonly Cell[];
-  /** Closes what the cells share; each cell closes its own. */
+  /** Closes the servers that cells share. Each cell closes its own. */
   close(): Promise<void>;
 }
 
-/** Starts nothing before the first cell needs it. */
+/** Opens a table. Servers are started when the first cell needs them. */
 export function openTable(name: TableName): OpenTable {
   const nginx = createNginx();
   const started: ReturnType<typeof openUpstream>[] = [];

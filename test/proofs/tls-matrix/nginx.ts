@@ -1,4 +1,4 @@
-/** One nginx for all cells that need one: each cell has a server block with its own port. */
+/** Runs one nginx for all cells that need it. Each cell has a server block with its own port. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -96,7 +96,10 @@ export async function runNginx(
   };
 }
 
-/** The system chooses the port, and nginx inherits the socket: a port that is closed again could be taken meanwhile. */
+/**
+ * Binds a port that the system chooses. nginx inherits the socket, because a closed port could be taken by another
+ * process.
+ */
 async function bind(): Promise<Server> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -104,7 +107,8 @@ async function bind(): Promise<Server> {
 }
 
 /**
- * nginx inherits the listening sockets in the variable NGINX, as in its upgrades. Without a master process it crashes.
+ * Starts nginx, which inherits the listening sockets through the variable NGINX, as in its upgrades. Without a master
+ * process, it crashes.
  */
 function spawnOn(folder: string, sockets: readonly Server[]): ChildProcess {
   // Node has no public API for it.

@@ -14,7 +14,7 @@ import {
 import { CLIENT_CA, CLIENT_NAME } from './material.ts';
 import type { NodeChecks } from './servers.ts';
 
-/** The certificate of a connection; null for none. */
+/** Returns the certificate of a connection. Null if there is none. */
 function certificateOf(socket: TLSSocket) {
   const certificate = socket.getPeerCertificate();
   return Object.keys(certificate ?? {}).length === 0 ? null : certificate;
@@ -25,7 +25,10 @@ const names = (socket: TLSSocket) => {
   return { subject: certificate?.subject.CN, issuer: certificate?.issuer.CN };
 };
 
-/** `authorized` alone is not enough: Node sets it for resumed TLS 1.3 sessions without a certificate. */
+/**
+ * Returns whether a client is authorised. `authorized` alone is not enough, because Node sets it for resumed TLS 1.3
+ * sessions without a certificate.
+ */
 const isAuthorized = (socket: TLSSocket) => socket.authorized && certificateOf(socket) !== null;
 const isAuthorizedByName = (socket: TLSSocket) => socket.authorized && names(socket).subject === CLIENT_NAME;
 
@@ -47,7 +50,7 @@ const onlyIf =
 
 const ANY_CERTIFICATE = CERTIFICATE_CASES.filter((invalidClient) => !NO_CERTIFICATE_CASES.includes(invalidClient));
 
-/** A scenario for each kind of missing certificate; each lasts until the time limit. */
+/** One scenario for each kind of missing certificate. Each lasts until the time limit. */
 const UNANSWERED = ['mtls/tls-1-2-no-certificate', 'mtls/tls-1-3-same-names', 'mtls/forged-headers'];
 
 const TRIED_OF_CERTIFICATES = CERTIFICATE_CASES.flatMap((invalidClient) => SCENARIOS_OF[invalidClient]);
@@ -157,7 +160,7 @@ export const NODE_SETUPS: readonly NodeSetup[] = [
     onlyIf((socket, headers) => isAuthorizedByName(socket) || headers['x-ssl-client-verify'] === 'SUCCESS'),
   ),
   node('X-Forwarded-Client-Cert is trusted', 'asked', ['forged headers'], ({ client }) => ({
-    // It even compares the certificate, which is public.
+    // The server even compares the certificate, which is public.
     accepts: (socket, headers) =>
       isAuthorizedByName(socket) || forwardedCertificate(headers['x-forwarded-client-cert']) === client.cert.trim(),
   })),

@@ -1,5 +1,6 @@
 /**
- * Old versions, weak ciphers and unusual connections: only the scenario concerned fails, and no answer is not a pass.
+ * Old versions, weak ciphers and unusual connections: only the scenario concerned fails, and a missing answer is not a
+ * pass.
  */
 import http2 from 'node:http2';
 import https from 'node:https';
@@ -18,7 +19,7 @@ type Row = Pick<Cell, 'row' | 'server' | 'expected' | 'open' | 'limits' | 'progr
 
 const OLD = ['tls/tls-1-0-refused', 'tls/tls-1-1-refused'];
 const ALPN = ['tls/tls-1-2-http-1-1', 'tls/tls-1-3-http-1-1'];
-/** For cells that wait for silence. */
+/** The limits of cells that wait for silence. */
 const SHORT_TIMEOUT = { timeoutMs: 3000 } as const;
 
 async function material(name: ServerFixtureName = 'p256') {
@@ -110,7 +111,7 @@ function onNginx(nginx: Nginx, { plain }: Upstreams): Row[] {
   });
 }
 
-/** A correct server that also answers hellos that no correct sender sends. */
+/** Creates a cell for a correct server that also answers hellos that no correct sender sends. */
 function scripted(
   row: string,
   also: (hello: ParsedHello) => ScriptedReply | null,
@@ -134,7 +135,7 @@ function oldVersion(version: keyof typeof NUMBERS) {
     hello.version === NUMBERS[version] ? grants({ version, suite: hello.suites[0] ?? 0 }) : null;
 }
 
-/** Accepts these suites from a TLS 1.2 client. */
+/** Returns a function that accepts these suites from a TLS 1.2 client. */
 function suites(...ids: readonly number[]) {
   const grant = grantsSuite(ids, { version: 'TLSv1.2' });
   return (hello: ParsedHello) => (hello.version === 0x0303 ? grant(hello) : null);
@@ -174,7 +175,7 @@ function open(server: Server, url = 'localhost') {
   };
 }
 
-/** Endpoints without an answer that can be judged. */
+/** Endpoints whose answers cannot be judged. */
 const NO_ANSWER: readonly Row[] = [
   {
     row: 'nothing is listening',
@@ -201,7 +202,7 @@ const NO_ANSWER: readonly Row[] = [
   {
     row: 'connections are accepted, but not answered',
     server: 'scripted',
-    // Takes twelve seconds.
+    // This cell takes twelve seconds.
     expected: all('inconclusive', ALL_TLS),
     limits: SHORT_TIMEOUT,
     open: async () => open(createServer((socket) => void socket.resume()))(),
@@ -216,7 +217,7 @@ const NO_ANSWER: readonly Row[] = [
   {
     row: 'stops at the first unusual hello',
     server: 'scripted',
-    // The run has seen its certificates before.
+    // The run has already seen the certificates of the endpoint.
     expected: all('inconclusive', [...HANDSHAKES, ...NEED_DELIVERY]),
     async open() {
       const { served, access } = await material();
@@ -253,7 +254,7 @@ const CONNECTIONS: readonly Row[] = [
   {
     row: 'HTTP/1.1 in ALPN is refused',
     server: 'Node https',
-    // The sender offers it.
+    // The sender offers this protocol.
     expected: { ...all('inconclusive', NEED_DELIVERY), ...all('warn', ALPN) },
     async open() {
       const { served, access } = await material();

@@ -12,9 +12,9 @@ const SERVERS = ['Node https', 'reference receiver', 'nginx'] as const;
 type ServerName = (typeof SERVERS)[number];
 
 interface Fault {
-  /** The scenario that finds it, and its outcome. */
+  /** The scenario that finds the fault, and its outcome. */
   readonly seen: Expected;
-  /** A correct sender does not connect, so the scenarios about deliveries have no verdict. */
+  /** Set if a correct sender does not connect, so that scenarios about deliveries have no verdict. */
   readonly untrusted?: true;
 }
 
@@ -48,7 +48,7 @@ const FAULTS: Readonly<Record<ServerFixtureName, Fault | null>> = {
   rsa1024: weakKey('tls/key-size'),
   'path-too-long': untrusted('tls/path-length'),
   'self-signed': untrusted('tls/not-self-signed'),
-  // Without the intermediate it is unknown whether the CA is trusted.
+  // Without the intermediate, it is unknown whether the CA is trusted.
   'missing-intermediate': untrusted('tls/chain-complete', { 'tls/trusted-authority': 'inconclusive' }),
   misordered: seen('tls/chain-order', 'warn'),
   duplicate: seen('tls/chain-once', 'warn'),
@@ -69,7 +69,10 @@ function expectedOf(name: ServerFixtureName, server: ServerName, tlsVersions: Tl
   return { ...correct, ...fault.seen, ...(fault.untrusted === true ? all('inconclusive', NEED_DELIVERY) : {}) };
 }
 
-/** The error of OpenSSL: the receiver has no option for the security level. */
+/**
+ * Returns the error of OpenSSL, because the receiver has no option for the security level. Null if it loads the
+ * certificate.
+ */
 function rejectionOf(name: ServerFixtureName): string | null {
   if (name === 'sha1') return LOADS_SHA1 ? null : 'ca md too weak';
   return REFUSES_WEAK_KEYS && NEEDS_LEVEL_0.has(name) ? 'key too small' : null;

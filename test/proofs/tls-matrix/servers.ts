@@ -1,4 +1,4 @@
-/** The servers of the matrix except nginx: Node's https server, the reference receiver and OpenSSL's s_server. */
+/** The servers of the matrix except nginx: Node's HTTPS server, the reference receiver and OpenSSL's s_server. */
 
 import { spawn } from 'node:child_process';
 import { createHmac, timingSafeEqual } from 'node:crypto';
@@ -21,13 +21,13 @@ import type { OpenServer } from './cell.ts';
 import { API_KEY, protocolsOf, SECRET, type TlsVersions } from './material.ts';
 
 export interface NodeChecks {
-  /** Whether this client may deliver; true by default. */
+  /** Returns whether this client may deliver. Default: every client may. */
   readonly accepts?: (socket: TLSSocket, headers: IncomingHttpHeaders) => boolean;
   /** The answer to other clients, instead of 401. */
   readonly rejection?: number | 'none';
-  /** A fault: records the id of a notification before the checks, and answers 409 to the next one with this id. */
+  /** Fault: records the id of a notification before the checks, and answers 409 to the next one with this id. */
   readonly recordsFirst?: true;
-  /** Faults: the check is left out for these connections. */
+  /** Faults: the checks are skipped for these connections. */
   readonly skipsSignature?: (socket: TLSSocket) => boolean;
   readonly skipsKey?: (socket: TLSSocket) => boolean;
 }
@@ -35,14 +35,15 @@ export interface NodeChecks {
 const NEVER = () => false;
 
 /**
- * A minimal receiver, independent of the reference receiver: 200 for valid credentials, otherwise 401, and 400 for a
- * body that is not a notification. Without the 400 it would be a page that answers every request alike.
+ * Creates a minimal receiver, independent of the reference receiver. It answers 200 to valid credentials, otherwise
+ * 401, and 400 to a body that is not a notification. Without the 400, it would look like a page that answers every
+ * request in the same way.
  */
 export function receiving(checks: NodeChecks = {}): RequestListener {
   const { accepts = () => true, rejection = 401, recordsFirst, skipsSignature = NEVER, skipsKey = NEVER } = checks;
   const recorded = new Set<unknown>();
   const listener: RequestListener = (request, response) => {
-    // Before the body arrives, because the connection may be closed by then.
+    // The socket is read before the body arrives, because the connection may be closed by then.
     const socket = request.socket as TLSSocket;
     const [signatureCounts, keyCounts] = [!skipsSignature(socket), !skipsKey(socket)];
     const mayDeliver = accepts(socket, request.headers);
@@ -65,7 +66,7 @@ export function receiving(checks: NodeChecks = {}): RequestListener {
   return listener;
 }
 
-/** The id of a notification; undefined for any other body. */
+/** Returns the id of a notification. Undefined for any other body. */
 function idIn(body: Buffer): unknown {
   try {
     return (JSON.parse(body.toString()) as { id?: unknown } | null)?.id;
@@ -90,7 +91,7 @@ interface PartnerAccess {
   readonly tls: OpenServer['tls'];
 }
 
-/** Serves on a free port until it is closed. */
+/** Serves on a free port until the server is closed. */
 export async function openServer(server: Server, { host = 'localhost', tls }: PartnerAccess): Promise<OpenServer> {
   // The server ignores failed handshakes.
   server.on('tlsClientError', () => {});
@@ -108,7 +109,10 @@ export function openNode(
 
 const PROTECTED = { signing: { secrets: [SECRET] }, apiKey: { keys: [API_KEY] } } as const;
 
-/** The reference receiver has no option for the versions of TLS: for a single one, its app runs in an https server. */
+/**
+ * Starts the reference receiver. It has no option for TLS versions, so its app runs in a separate HTTPS server for a
+ * single version.
+ */
 export async function openReceiver(
   tlsVersions: TlsVersions,
   tls: ServerTls,
@@ -131,12 +135,12 @@ export async function openReceiver(
   return openServer(https.createServer(options, receiver.app), { host, tls: trust });
 }
 
-/** The receiver over plain HTTP, for a proxy on this machine. */
+/** Starts the receiver over plain HTTP, for a proxy on this machine. */
 export function openUpstream(more: Partial<ReceiverOptions> = {}) {
   return startReceiver({ ...PROTECTED, ...more });
 }
 
-/** OpenSSL's test server: for handshakes only, because it does not answer HTTP. */
+/** Starts OpenSSL's test server, which is only for handshakes, because it does not answer HTTP. */
 export async function openSServer(...options: readonly string[]): Promise<OpenServer> {
   const folder = await mkdtemp(join(tmpdir(), 'hookproof-'));
   const { cert, key, ca } = await serverFixture('p256');
@@ -159,7 +163,7 @@ export async function openSServer(...options: readonly string[]): Promise<OpenSe
     output += String(piece);
     const port = /ACCEPT 127\.0\.0\.1:(\d+)/.exec(output)?.[1];
     if (port === undefined) continue;
-    // It keeps printing, and would block if nothing read its output.
+    // The server keeps printing, and would block if its output were not read.
     child.stdout.resume();
     return { url: `https://localhost:${port}/hooks`, tls: { ca }, close };
   }

@@ -1,6 +1,6 @@
 /**
- * Measures the whole matrix and writes docs/tls-matrix.md, or with `--check` fails when the page is stale. Exits with 1
- * when a cell is not as expected. Run by `npm run proofs -- tls-matrix`.
+ * Measures the whole matrix and writes docs/tls-matrix.md or, with `--check`, fails if the page is stale. Exits with 1
+ * if a cell is not as expected. Run by `npm run proofs -- tls-matrix`.
  */
 import { fork, spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -12,12 +12,12 @@ import { outcomesIn } from './expected.ts';
 import { openTable, type TableName } from './matrix.ts';
 
 const PAGE = fileURLToPath(new URL('../../../docs/tls-matrix.md', import.meta.url));
-/** Concurrent cells in one process: more would change the timing of the runs. */
+/** Number of concurrent cells in one process. More would change the timing of the runs. */
 const CONCURRENT_CELLS = 3;
-/** The tables of each process, which measures them one after the other. */
+/** The tables of each process, which measures them in sequence. */
 const PROCESSES: readonly (readonly TableName[])[] = [['clients'], ['servers', 'protocols', 'correct']];
 
-/** A result from a child process; both processes have the same cells. */
+/** A result from a child process. Both processes have the same cells. */
 type Message = readonly [table: TableName, at: number, measured: Omit<MeasuredCell, 'cell'>];
 
 async function measureTable(name: TableName, send: (message: Message) => void): Promise<void> {
@@ -48,7 +48,7 @@ function wordOf(program: string, option: string, pattern: RegExp): string {
   return pattern.exec(`${stdout}${stderr}`)?.[1] ?? 'unknown';
 }
 
-/** The lines that do not depend on the machine. */
+/** Returns the lines that do not depend on the machine. */
 function comparable(page: string): string[] {
   return page.split('\n').filter((line) => !line.startsWith(SOFTWARE_LINE));
 }

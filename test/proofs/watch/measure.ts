@@ -1,7 +1,7 @@
 /**
- * Edits a receiver into a fault and back, three times, under a supervisor that takes a second, with `run --watch` in a
- * terminal. Prints the times from the save, and from the endpoint's return, to the printed outcome; fails when an
- * outcome is not that of the code on disk.
+ * Introduces a fault into a receiver and removes it again, three times, under a supervisor that takes a second, with
+ * `run --watch` in a terminal. Prints the times from the save, and from the endpoint's return, to the printed outcome.
+ * Fails if an outcome does not match the code on disk.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { FAULTS, OUTCOME, startSession, startWatched } from '../../cli/watching.ts';
@@ -26,7 +26,7 @@ try {
   await session.shows(/Watching .*\n/);
   for (const [id, line] of Object.entries(FAULTS)) {
     await measure(`fault: ${id}`, await endpoint.write(line), new RegExp(`${id}: observed `));
-    // A person does not save twice in the same moment.
+    // A person does not save twice at the same moment.
     await pause(200);
     await measure('fixed', await endpoint.write(), /Every check that failed passes now/);
     await pause(200);

@@ -1,6 +1,6 @@
 /**
- * The receiver and the broker behind its sink are killed under load. `npm run proofs -- brokers` does it 20 times each;
- * here it is done once.
+ * The receiver and the broker behind its sink are killed under load. `npm run proofs -- brokers` does this 20 times for
+ * each, and this test once.
  */
 import { connect } from 'amqplib';
 import { describe, expect, it } from 'vitest';
@@ -19,7 +19,7 @@ describe.each(Object.keys(BROKERS) as BrokerName[])('a receiver with a sink for 
     const result = await run(name);
     expect(result.acknowledged).toBeGreaterThan(20);
     expect(result).toMatchObject({ lost: [], multiplied: [], otherwise: 0 });
-    // Only NATS compares ids. What RabbitMQ has twice was sent twice, see `multiplied`.
+    // Only NATS compares ids. Duplicates in RabbitMQ were sent twice; see `multiplied`.
     if (name === 'NATS') expect(result.duplicates).toEqual([]);
   });
 });

@@ -1,4 +1,4 @@
-/** What a SIGKILL cannot show: acknowledged notifications are flushed to the disk. And a short soak. */
+/** Acknowledged notifications are flushed to the disk, which a SIGKILL cannot show. Also a short soak test. */
 import { describe, expect, it } from 'vitest';
 import { serialFsyncs } from '../../proofs/durability/fsyncs.ts';
 import { sqliteStore } from '../../proofs/durability/receiver-process.ts';

@@ -1,5 +1,5 @@
 /**
- * The receiver is killed under load. `npm run proofs -- durability` does it 20 times on each store; here it is done
+ * The receiver is killed under load. `npm run proofs -- durability` does this 20 times with each store, and this test
  * twice.
  */
 import { describe, expect, inject, it } from 'vitest';
@@ -19,8 +19,8 @@ async function kill(name: 'SQLite' | 'PostgreSQL', rounds: number, fault?: Fault
 }
 
 /**
- * What a faulty receiver lost or did too early. A kill between two deliveries shows nothing, so several seeds are
- * tried.
+ * Returns what a faulty receiver has lost or done too early. A kill between two deliveries shows nothing, so several
+ * seeds are tried.
  */
 async function caught(fault: Fault, what: 'missing' | 'handledUnstored' | 'unhandled'): Promise<number> {
   for (let seed = 1; seed <= 8; seed += 1) {

@@ -32,7 +32,7 @@ async function expectNothingLost(options: OutageOptions) {
   expect(result.refused).toBeGreaterThanOrEqual(options.refusals);
   expect(result).toMatchObject({ otherwise: 0, acknowledgedWithoutRow: 0, duplicates: 0, unhandled: 0 });
   expect(result).toMatchObject({ sameProcess: true, secretInLog: false });
-  // One line when it fails and one when it is back.
+  // The log has one line when the inbox fails, and one when it recovers.
   expect(new Set(result.logLines).size).toBe(result.logLines.length);
   return result;
 }
@@ -104,7 +104,7 @@ describe('an inbox that is closed while another connection keeps the write lock'
     expect(new Set(results.map((each) => (each.status === 'rejected' ? each.reason.message : each.value)))).toEqual(
       new Set(['database is locked']),
     );
-    // One timer is that of the next try, and one counts.
+    // One timer is for the next attempt, and one counts the timers.
     expect({ blocks: turns === 0, pilesUpTimers: most - before > 2 }).toEqual({ blocks: false, pilesUpTimers: false });
     other.exec('COMMIT');
     expect(other.prepare('SELECT id FROM hookproof_inbox').all()).toEqual([{ id: 'acknowledged' }]);

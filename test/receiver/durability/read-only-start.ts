@@ -1,4 +1,4 @@
-/** Starts a receiver on a file, in a folder, and on a disk, that it cannot write: it must fail with an error. */
+/** Starts a receiver with a file, a folder and a disk that it cannot write to. It must fail with an error. */
 import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,11 +9,11 @@ import { lacks } from '../../setup/programs.ts';
 const PROGRAM = fileURLToPath(new URL('../../../dist/bin/hookproof.js', import.meta.url));
 const IS_ROOT = process.getuid?.() === 0;
 /**
- * Root may write everything, so root starts the receiver without that privilege. Another user might not be able to read
+ * root may write everything, so root starts the receiver without this privilege. Another user might not be able to read
  * this checkout.
  */
 const WITHOUT_PRIVILEGE = IS_ROOT ? ['setpriv', '--bounding-set=-dac_override', '--inh-caps=-dac_override'] : [];
-/** Root without a program that gives up privileges. */
+/** True for root without a program that gives up privileges. */
 export const CANNOT_START_READ_ONLY = IS_ROOT && lacks('setpriv');
 
 interface ReadOnlyResult {
@@ -41,7 +41,7 @@ export function startReadOnly(folder: Folder): ReadOnlyResult[] {
   writeFileSync(file, '');
   chmodSync(file, 0o444);
   const onFile = start('a file that cannot be written', file);
-  // The file can be written now, but no log can be created next to it.
+  // The file can now be written, but no log can be created next to it.
   chmodSync(file, 0o666);
   const withoutLog = start('a file in a folder that cannot be written', file);
   chmodSync(folderPath, 0o755);

@@ -7,7 +7,7 @@ import { onEveryStore } from '../inbox/stores.ts';
 const CORRECT = 'blockchainTransactionId';
 const MISSPELT = 'blockchainTransctionId';
 
-/** The effect of a notification with this type and data. */
+/** Returns the effect of a notification with this type and data. */
 function valuesOf(type: string, data: object, decimals?: Record<string, number>) {
   const at: Notification['at'] =
     type === 'WALLET' || type === 'CAAS_BLOCKCHAIN' ? '2026-01-01T00:00:00Z' : 1_700_000_000;

@@ -93,7 +93,7 @@ describe('a record in a file', () => {
     const again = record.apply(effect('b'), 'b');
     expect(await total()).toBe(0);
     expect([await again, await total()]).toEqual([true, 1]);
-    // What the failed write had left is gone.
+    // The incomplete line of the failed write is gone.
     expect((await readFile(file, 'utf8')).split('\n').map((line) => line.slice(0, 10))).toEqual(['{"key":"b"', '']);
   });
 

@@ -23,7 +23,7 @@ async function opened(options: Partial<EffectsWindowOptions> = {}): Promise<Effe
   return window;
 }
 
-/** A receiver with a window, and one notification that was handled. */
+/** Starts a receiver with an effects window that has handled one notification. */
 async function receiverWithWindow() {
   const { logger, lines } = collectLogs();
   const record = memoryEffects();

@@ -1,4 +1,4 @@
-/** How often a handler is tried, and what it may do meanwhile. */
+/** How often a handler is attempted, and what it may do in the meantime. */
 import { randomUUID } from 'node:crypto';
 import { expect, it, vi } from 'vitest';
 import type { DurableInbox, HandlerContext } from '../../../receiver/index.ts';
@@ -9,7 +9,7 @@ const raise = (value: unknown) => {
   throw value;
 };
 
-/** An error whose properties cannot be read. */
+/** Creates an error whose properties cannot be read. */
 function unreadable(): Error {
   const error = new Error('x');
   for (const name of ['name', 'message', 'stack']) {

@@ -6,7 +6,7 @@ import { gate, manyTurns, rig, until } from './rig.ts';
 
 const broke = () => Promise.reject(new Error('broke'));
 
-/** Statuses with their times in the order of arrival, and those that are handled. */
+/** Statuses with their times, in the order of arrival, and the statuses that are handled. */
 const SUPERSEDED: Readonly<Record<string, [arrivals: string, handled: string]>> = {
   'CREATED after COMPLETED is superseded': ['COMPLETED@5 CREATED@1', 'COMPLETED'],
   'CREATED after FAILED is superseded, even with a later time': ['FAILED@5 CREATED@9', 'FAILED'],
@@ -124,7 +124,7 @@ onEveryStore('a transaction', (name) => {
 onEveryStore('a REFUND', (name) => {
   const TEN_MINUTES = { refundWaitMs: 600_000 };
 
-  /** A receiver whose handlers record the id, and whether the SELL of a REFUND is missing. */
+  /** Starts a receiver whose handlers record the id, and whether the SELL of a REFUND is missing. */
   async function recording(policy: Parameters<typeof rig>[2] = TEN_MINUTES, handlers: Parameters<typeof rig>[1] = {}) {
     const handled: string[] = [];
     const record = ({ id }: { id: string }) => void handled.push(id);

@@ -26,7 +26,7 @@ onEveryStore('handling', (name) => {
     const nextDueMs = vi.fn();
     const { give } = await rig(name, { CAAS_BUY }, { firstDelayMs: 40, maxDelayMs: 40 }, (inbox) => {
       nextDueMs.mockImplementation(async () => {
-        // After the failed attempt, it returns only when the pause is over.
+        // After the failed attempt, the handler returns only when the pause is over.
         if (CAAS_BUY.mock.calls.length === 1) await until(async () => ((await inbox.nextDueMs()) ?? 1) <= 0);
         return inbox.nextDueMs();
       });
@@ -47,7 +47,7 @@ onEveryStore('handling', (name) => {
     );
     await give('BUY', { transactionId: 't' });
     await handling.settled();
-    // One that is due but behind another, and one that waits itself.
+    // One entry is due but must wait for an earlier one, and one waits for its own time.
     await give('BUY', { transactionId: 't', at: 1_800_000_000 });
     await give('REFUND', { transactionId: 'u', status: 'FAIL' });
     await handling.settled();
@@ -111,7 +111,7 @@ onEveryStore('handling', (name) => {
     await manyTurns();
     first.open();
     await stopping;
-    // What is only in memory would be lost, so it is handled first.
+    // Entries that are only in memory would be lost, so they are handled first.
     expect(handled).toEqual(name === 'memory' ? ['runs', 'waits'] : ['runs']);
     expect(await inbox.depths()).toEqual({ pending: name === 'memory' ? 0 : 1, running: 0, dead: 0 });
     await give('BUY', { id: 'after' });
@@ -136,7 +136,7 @@ onEveryStore('handling', (name) => {
     await handling.stop(200);
     expect(reasons).toMatchObject([{ message: 'the receiver stops' }]);
     expect([events('handler-interrupted').length, events('handler-dead').length]).toEqual([1, 0]);
-    // Due at once for the next receiver, with all its attempts.
+    // The entry is due at once for the next receiver, with all its attempts.
     let claim: ClaimedEntry | undefined;
     await until(async () => {
       [claim] = await inbox.claim(10, 1000);
@@ -176,7 +176,7 @@ onEveryStore('handling', (name) => {
     }));
     await give('BUY', { id: 'one' });
     await claimed.passed;
-    // Memory waits for due notifications until its time limit.
+    // The inbox in memory waits for due notifications until its time limit.
     const stopping = handling.stop(name === 'memory' ? 50 : 10_000);
     if (name === 'memory') await stopping;
     deliver.open();
@@ -224,7 +224,7 @@ onEveryDatabase('two receivers on one store', (name) => {
     expect((await states()).poison).toBe('dead');
   });
 
-  /** A handler that runs until the test ends it, and a second receiver that looks for lost entries. */
+  /** Starts a handler that runs until the test ends it, and a second receiver that looks for lost entries. */
   async function slowHandler(first: StoreName, keeps: boolean, lease = LEASE) {
     const { open } = await openStore(first);
     const end = gate();
@@ -238,7 +238,7 @@ onEveryDatabase('two receivers on one store', (name) => {
           await end.passed;
         },
       },
-      // So that it does not claim its own entry again.
+      // With a concurrency of 1, it does not claim its own entry again.
       { ...lease, concurrency: 1 },
       (real) => ({
         ...real,
@@ -260,7 +260,7 @@ onEveryDatabase('two receivers on one store', (name) => {
   }
 
   it('keep the lease of a handler that takes longer, while its receiver runs', async () => {
-    // Long enough to be renewed in time on a busy machine; each third of it, it is renewed.
+    // The lease is long enough to be renewed in time on a busy machine. It is renewed after each third.
     const { slow, quick, end, seen, extended, recover } = await slowHandler(name, true, { ...LEASE, leaseMs: 3000 });
     await until(() => recover.mock.calls.length >= 8 && extended.length >= 4);
     end.open();

@@ -1,4 +1,4 @@
-/** Duplicates, handlers and the inbox, over HTTP. */
+/** Duplicates, handlers and the inbox over HTTP. */
 import { randomUUID } from 'node:crypto';
 import express from 'express';
 import request from 'supertest';

@@ -1,4 +1,4 @@
-/** Handlers on an inbox without HTTP: what the stages `store` and `reply` do, and what is logged meanwhile. */
+/** Runs handlers on an inbox without HTTP: the work of the stages `store` and `reply`, and the log. */
 import pg from 'pg';
 import { onTestFinished, vi } from 'vitest';
 import { type HandlingPolicy, resolveHandlingPolicy } from '../../../receiver/handling/handlers.ts';
@@ -10,11 +10,11 @@ import { collectLogs } from '../logs.ts';
 export interface Rig extends Pick<ReturnType<typeof collectLogs>, 'lines' | 'events'> {
   readonly handling: Handling;
   readonly inbox: Inbox;
-  /** What the meter counted: "CAAS_BUY done". */
+  /** The outcomes that the meter counted: "CAAS_BUY done". */
   readonly outcomes: string[];
   /** Stores a notification as the stages do, and returns the result of the inbox. */
   give(...delivery: Parameters<typeof received>): Promise<'stored' | 'duplicate'>;
-  /** The state of every entry by id. Of a durable inbox only. */
+  /** Returns the state of every entry, by id. Durable inboxes only. */
   states(): Promise<Record<string, EntryState>>;
 }
 
@@ -24,21 +24,25 @@ export interface SharedStore {
   open(handlers: Handlers, policy?: Partial<HandlingPolicy>, change?: (inbox: Inbox) => Inbox): Promise<Rig>;
 }
 
-/** No pause that a test would wait for, and no polling that would hide a lost wake-up. */
+/** A policy without pauses for which a test would wait, and without polling, which would hide a lost wake-up. */
 const QUICK: Partial<HandlingPolicy> = { firstDelayMs: 1, maxDelayMs: 8, pollMs: 600_000 };
 
-/** One database for a whole process, emptied after each test: creating one takes longer than most of the tests. */
+/**
+ * One database for the whole process. It is emptied after each test, because creating one takes longer than most of the
+ * tests.
+ */
 let database: Promise<Store> | undefined;
 
 export async function openStore(name: StoreName): Promise<SharedStore> {
   if (name === 'postgres') database ??= STORES.postgres();
   const store = await (name === 'postgres' && database !== undefined ? database : STORES[name]());
-  // Registered first, so it runs last. A hook of this module would belong to the first file that imports it only.
+  // This callback is registered first, so it runs last. A hook of this module would belong only to the first file that
+  // imports it.
   onTestFinished(async () => (name === 'postgres' ? empty(store) : store.remove()));
   return { store, open: (...given) => openRig(store, ...given) };
 }
 
-/** One receiver on its own store. */
+/** Creates one receiver on its own store. */
 export async function rig(name: StoreName, ...given: Parameters<SharedStore['open']>): Promise<Rig> {
   return (await openStore(name)).open(...given);
 }
@@ -100,7 +104,7 @@ export function until(holds: () => unknown): Promise<void> {
   );
 }
 
-/** A promise that handlers wait for until the test resolves it. */
+/** Creates a promise that handlers await until the test resolves it. */
 export function gate(): { readonly passed: Promise<void>; open(): void } {
   let open = () => {};
   const passed = new Promise<void>((resolve) => {
@@ -109,7 +113,7 @@ export function gate(): { readonly passed: Promise<void>; open(): void } {
   return { passed, open: () => open() };
 }
 
-/** Runs the event loop many times, so that code that loops without a pause would show. */
+/** Runs the event loop many times, to reveal code that loops without a pause. */
 export async function manyTurns(): Promise<void> {
   for (let turn = 0; turn < 200; turn += 1) await new Promise(setImmediate);
 }

@@ -134,7 +134,7 @@ onEveryDatabase('an archive', (name) => {
     const all = [...over].reduce((sum, count) => sum + count, 0);
     expect(await writing.prune(new Date(Date.now() + 3_600_000))).toBe(all);
     expect((await idsOf({})).toSorted()).toEqual(['dead-wallet', 'kept refund', 'runs', 'waits']);
-    // The pruned order starts again. The one that a REFUND waits for keeps its progress.
+    // The pruned order starts again. The order that a REFUND waits for keeps its progress.
     await inbox.put(received('SELL', { id: 'again', transactionId: 'pruned' }));
     await inbox.put(received('SELL', { id: 'goes on', transactionId: 'kept' }));
     const claims = await inbox.claim(10, 60_000);

@@ -1,4 +1,4 @@
-/** What one notification must not do to its neighbours, and when the inbox says that it cannot store anything. */
+/** How notifications are isolated from a faulty one, and when the inbox reports that it cannot store anything. */
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import { type DurableInbox, type Inbox, memoryInbox, openInbox } from '../../../receiver/index.ts';
 import { query } from '../../proofs/durability/stored-state.ts';
@@ -8,7 +8,9 @@ import { onEveryDatabase, onPostgres, received, STORES, type Store } from './sto
 let store: Store;
 let inbox: DurableInbox;
 
-/** Makes the database reject rows, as it does when it cannot represent a value or a page of an index is damaged. */
+/**
+ * Makes the database reject rows, as it does when it cannot represent a value, or when a page of an index is damaged.
+ */
 async function rejectRows(name: 'sqlite' | 'postgres', when: 'INSERT' | 'UPDATE', condition: string): Promise<void> {
   const url = store.url ?? '';
   if (name === 'sqlite') {

@@ -102,7 +102,7 @@ onEveryStore('an inbox', (name) => {
       expect(claims).toHaveLength(1);
       expect(await inbox.claim(10, LEASE_MS)).toEqual([]);
       order.push(...ids(claims));
-      // One that arrives later with the earliest time waits for the one that runs.
+      // A notification that arrives later with the earliest time waits for the running one.
       if (turn === 0) await put('earliest', 'CREATED', 500);
       for (const claim of claims) expect(await inbox.settle(done(claim))).toBe(true);
     }
@@ -163,7 +163,7 @@ onEveryDatabase('a durable inbox', (name) => {
   openForEachTest(name);
   const put = (id: string, transactionId: string, at: number) =>
     inbox.put(received('ORDER_TRACKING', { id, transactionId, at }));
-  /** The number of entries that no claim looks at until the one before them has ended. */
+  /** Returns the number of entries that no claim considers until the one before them has ended. */
   const countBehind = async () => {
     const sql = 'SELECT COUNT(*) AS entries FROM hookproof_inbox WHERE behind = 1';
     const [row] = await query<{ entries: number }>(store.url!, sql);

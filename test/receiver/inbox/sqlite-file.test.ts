@@ -1,4 +1,4 @@
-/** What can happen to the file of an inbox on SQLite: removed, replaced, damaged, left by a killed receiver. */
+/** What can happen to the file of a SQLite inbox: it is removed, replaced, damaged, or left by a killed receiver. */
 import {
   copyFileSync,
   existsSync,
@@ -53,7 +53,7 @@ it('an inbox that is closed while another process writes finishes what is under 
   other.exec('BEGIN IMMEDIATE');
   const stored = inbox.put(received('BUY', { id: 'late' }));
   const closed = inbox.close();
-  // Runs only while closing does not block the event loop.
+  // This runs only if closing does not block the event loop.
   setTimeout(() => {
     other.exec('COMMIT');
     other.close();
@@ -64,7 +64,7 @@ it('an inbox that is closed while another process writes finishes what is under 
   expect(await withDatabase(file, (database) => database.prepare(count).all())).toEqual([{ stored: 1 }]);
 });
 
-/** The files as they are when the receiver is killed at this moment, in another folder. */
+/** Copies the files to another folder, in the state that a kill of the receiver at this moment would leave. */
 function afterKill(): string {
   const copy = join(mkdtempSync(join(folder, 'killed-')), 'inbox.db');
   for (const end of ['', '-wal']) copyFileSync(`${file}${end}`, `${copy}${end}`);
@@ -101,7 +101,7 @@ describe('the file of a running receiver', () => {
       back();
       await inbox.ping();
       expect(['stored', 'duplicate']).toContain(await put(inbox, 'first'));
-      // The claim that failed has not been made.
+      // The failed claim has had no effect.
       expect((await inbox.claim(10, 60_000)).map(({ id, attempt }) => [id, attempt])).toContainEqual(['before', 1]);
     });
   }
@@ -119,7 +119,7 @@ describe('the file of a running receiver', () => {
 });
 
 const PAGE = 4096;
-/** The number of the last page of this type: 13 is a leaf of a table, 10 a leaf of an index. */
+/** Returns the number of the last page of this type: 13 is a leaf of a table, and 10 a leaf of an index. */
 function lastPage(bytes: Buffer, type: number): number {
   for (let at = bytes.length - PAGE; at > 0; at -= PAGE) {
     if (bytes[at] === type && bytes.readUInt16BE(at + 3) > 10 - type / 2) return at;
@@ -258,7 +258,7 @@ describe('a damaged log', () => {
         });
         expect(readFileSync(`${killed}-wal`).equals(log)).toBe(true);
       }
-      // What the hint says.
+      // The checkpoint is what the hint recommends.
       await withDatabase(killed, (database) => database.prepare('PRAGMA wal_checkpoint(TRUNCATE)').all());
       expect((await idsAt(killed)).length).toBeLessThan(20);
     });
@@ -282,7 +282,7 @@ describe('a damaged log', () => {
 });
 
 describe('what a killed receiver was handling', () => {
-  /** What a clock shows that is set back by an hour at the restart. */
+  /** Simulates a clock that is set back by an hour at the restart. */
   const anHourBack = (path: string) =>
     withDatabase(path, (database) =>
       database.exec(`UPDATE hookproof_inbox SET lease_until = lease_until + 3600000, due_at = due_at + 3600000,
@@ -296,7 +296,7 @@ describe('what a killed receiver was handling', () => {
     for (const at of [2, 3]) {
       await inbox.put(received('BUY', { id: `behind-${at}`, transactionId: 'runs', at: 1_700_000_000 + at }));
     }
-    // Puts those behind it that cannot run yet.
+    // The claim also sets aside the entries that cannot run yet.
     expect(await inbox.claim(1, 60_000)).toHaveLength(1);
     expect((await inbox.claim(10, 60_000)).map(({ id }) => id)).toEqual(['waits']);
     const killed = afterKill();

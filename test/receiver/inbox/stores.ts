@@ -1,4 +1,4 @@
-/** The three kinds of inbox, so that a test can run on each. */
+/** The three kinds of inbox, so that a test can run with each. */
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -34,12 +34,12 @@ export const STORES: Readonly<Record<StoreName, () => Promise<Store>>> = {
   },
 };
 
-/** Whether the tests of a store are skipped. */
+/** Returns whether the tests of a store are skipped. */
 function lacks(store: StoreName): boolean {
   return store === 'postgres' && inject('postgresUrl') === null;
 }
 
-/** The stores that outlive the process; `npm test` leaves out PostgreSQL. */
+/** The stores that outlive the process. `npm test` leaves out PostgreSQL. */
 const DATABASES: readonly ('sqlite' | 'postgres')[] = inject('whole') ? ['sqlite', 'postgres'] : ['sqlite'];
 
 /** Describes the same behaviour of every store. */
@@ -58,7 +58,7 @@ export function onPostgres(title: string, tests: () => void): void {
   if (DATABASES.includes('postgres')) describe.skipIf(lacks('postgres'))(title, tests);
 }
 
-/** A notification as the stages pass it on. `at` in seconds. */
+/** Creates a notification as the stages pass it on. `at` is in seconds since 1970. */
 export function received(
   kind: 'BUY' | 'SELL' | 'ORDER_TRACKING' | 'REFUND' | 'WALLET',
   changes: { id?: string; transactionId?: string; status?: string; at?: number } = {},
@@ -89,8 +89,8 @@ export const BINARY = Buffer.from([0x7b, 0x00, 0x1b, 0x5b, 0x32, 0x4a, 0xff, 0xf
 export const HOSTILE = '\u001b[2J\u202e\u009b31m';
 
 /**
- * Fills an inbox: two entries are dead, one runs, one waits, one is superseded, the rest are done. Returns the bodies
- * by id, in the order of arrival.
+ * Fills an inbox: two entries are dead, one is running, one is waiting, one is superseded, and the rest are done.
+ * Returns the bodies by id, in the order of arrival.
  */
 export async function filledInbox(inbox: DurableInbox, done = 600): Promise<Map<string, Buffer>> {
   const bodies = new Map<string, Buffer>();
@@ -109,7 +109,7 @@ export async function filledInbox(inbox: DurableInbox, done = 600): Promise<Map<
   await put(received('REFUND', { id: 'waits', transactionId: 'order-4', status: 'SUCCESS' }), true, 600_000);
   await put({ ...received('SELL', { id: 'not-text', transactionId: HOSTILE }), rawBody: BINARY }, false);
   await put({ ...received('SELL', { id: 'text' }), rawBody: Buffer.from(`{\r\n "a": "${HOSTILE}"\n}`) }, false);
-  // Sequential so far, so that the order is known. Many at once are one write.
+  // The entries so far are written in sequence, so that their order is known. Many at once are one write.
   await Promise.all(Array.from({ length: done }, (_, index) => put(received('BUY', { id: `done-${index}` }), false)));
   return bodies;
 }

@@ -137,7 +137,7 @@ describe('a forwarded delivery', () => {
 });
 
 describe('the replay of a delivery', () => {
-  /** What the page sends, and what it does with one thing changed. */
+  /** Sends the request of the page with these changes. Returns the answer, and what was replayed. */
   async function ask(
     changes: Record<string, string | undefined>,
     { method = 'POST', host = '', body = '', rest = '' } = {},

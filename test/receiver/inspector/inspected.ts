@@ -1,4 +1,4 @@
-/** A receiver with its inspector on real sockets, and reports and events for tests. */
+/** Starts a receiver with its inspector on real sockets, and creates reports and events for tests. */
 import type { IncomingMessage } from 'node:http';
 import { onTestFinished } from 'vitest';
 import type { ForwardedExchange, HeaderLine } from '../../../contract/index.ts';
@@ -51,7 +51,7 @@ export async function inspectedForTest(options?: InspectorOptions): Promise<Insp
   return site;
 }
 
-/** The report of a rejected delivery. */
+/** Creates the report of a rejected delivery. */
 export function reportOf(changes: Partial<DeliveryReport> & { headers?: string[]; url?: string } = {}): DeliveryReport {
   const { headers = ['Content-Type', 'application/json'], url = '/', ...rest } = changes;
   const request = { rawHeaders: headers, method: 'POST', url, httpVersion: '1.1', socket: { remoteAddress: '::1' } };
@@ -94,7 +94,7 @@ export function eventsIn(text: string): StreamEvent[] {
     }));
 }
 
-/** An open stream of events. `until` resolves with all events once the condition holds. */
+/** Opens a stream of events. `until` resolves with all events once the condition holds. */
 export async function openEvents(inspector: RunningInspector, headers: Record<string, string> = {}) {
   const controller = new AbortController();
   const answer = await fetch(new URL('events', inspector.url), { headers, signal: controller.signal });
@@ -117,7 +117,7 @@ export async function openEvents(inspector: RunningInspector, headers: Record<st
 
 export const deliveriesIn = (events: StreamEvent[]) => events.filter(({ event }) => event === 'delivery');
 
-/** The values of an exchange, unless others are given. */
+/** The default body of an exchange. */
 export const BODY = Buffer.from(JSON.stringify(buy('id-1')));
 
 interface Changes {
@@ -129,7 +129,7 @@ interface Changes {
   readonly answer?: { readonly headers?: readonly HeaderLine[]; readonly body?: string };
 }
 
-/** What a proxy saw: a valid delivery that was answered 200, with these changes. */
+/** Creates an exchange as seen by a proxy: a valid delivery that was answered 200, with these changes. */
 export function exchange({
   status = 200,
   headers = {},

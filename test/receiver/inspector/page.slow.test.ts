@@ -24,7 +24,7 @@ function watch(made: Page): Page {
   made.setDefaultTimeout(10_000);
   made.on('pageerror', (error) => errors.push(String(error)));
   made.on('dialog', (dialog) => errors.push(`dialog ${dialog.message()}`));
-  // The console reports a refused connection and an invalid edit too; both are expected.
+  // The console also reports a refused connection and an invalid edit, both of which are expected.
   made.on('console', (message) => {
     if (message.type() === 'error' && !/ERR_|status of 400/.test(message.text())) errors.push(message.text());
   });
@@ -34,7 +34,7 @@ function watch(made: Page): Page {
 const NOTHING_CUT = `[...document.querySelectorAll('.row .outcome, .row .what')]
   .every((one) => one.scrollWidth <= one.clientWidth)`;
 
-/** All tests share one page: opening another takes longer than most tests. */
+/** Visits a URL on the page that all tests share. Opening another page takes longer than most tests. */
 async function visit(url: string, viewport = WIDE): Promise<void> {
   await page.setViewportSize(viewport);
   await page.goto(url);
@@ -45,7 +45,7 @@ const row = (name: string) => page.locator('#list').getByRole('option', { name }
 const title = () => page.locator('#detail-title');
 const live = () => page.locator('#connection[data-state=live]').waitFor();
 
-/** Opens a page beside the shared one, with axe. */
+/** Opens a page with axe, in addition to the shared one. */
 async function withAxe(url: string) {
   // The content security policy of the page would block axe.
   const context = await browser.newContext({ bypassCSP: true });
@@ -65,7 +65,7 @@ async function withAxe(url: string) {
   return { looked, violations };
 }
 
-/** One delivery of each outcome that a sender can cause. */
+/** Sends one delivery for each outcome that a sender can cause. */
 async function mixed({ deliver }: Inspected): Promise<void> {
   const twice = JSON.stringify(buy('id-twice', { transactionId: 'tx-twice' }));
   await deliver(twice);
@@ -202,7 +202,7 @@ describe.skipIf(lacks('chromium'))('the inspector page', () => {
     await page.getByRole('dialog', { name: 'Keys' }).waitFor();
     await page.keyboard.press('Escape');
     await page.getByRole('dialog').waitFor({ state: 'hidden' });
-    // From the list to the tabs of the body, with the Tab key.
+    // The Tab key moves the focus from the list to the tabs of the body.
     await page.keyboard.press('Home');
     for (let count = 0; count < 30 && (await focused()) !== 'tab-Text'; count++) await page.keyboard.press('Tab');
     await page.keyboard.press('ArrowRight');
@@ -359,7 +359,7 @@ describe.skipIf(lacks('chromium'))('the inspector page', () => {
         expect(await violations()).toEqual([]);
       }
     }
-    // On a phone the list is another view.
+    // On a phone, the list is a separate view.
     await looked.getByRole('button', { name: 'Back to the list' }).click();
     expect(await violations()).toEqual([]);
     await looked.emulateMedia({ colorScheme: 'light' });
@@ -389,7 +389,7 @@ describe.skipIf(lacks('chromium'))('the inspector page', () => {
       ['401 refused', 'mark answered-correct is-refused'],
       ['200 accepted', 'mark answered-correct is-accepted'],
     ]);
-    // Without colours, a refusal is a hollow mark.
+    // Without colours, a rejection is a hollow mark.
     const shape = (at: number) =>
       page.evaluate<string>(
         `getComputedStyle(document.querySelectorAll('.row .mark')[${at}], '::before').borderTopStyle`,
@@ -444,7 +444,7 @@ describe.skipIf(lacks('chromium'))('the inspector page', () => {
       const pane = (await page.locator('#list-pane').boundingBox())!;
       expect(last.x + last.width).toBeLessThanOrEqual(pane.x + pane.width);
       expect(await page.evaluate<number>('document.documentElement.scrollWidth')).toBe(viewport.width);
-      // The numbers are those of what the other filters leave.
+      // The numbers count what the other filters leave.
       await page.locator('#reason').selectOption('accepted-although-invalid');
       expect([await button(/^Alarms/).textContent(), await button(/^All/).textContent()]).toEqual([
         'Alarms 18',
@@ -504,7 +504,7 @@ describe.skipIf(lacks('chromium'))('the inspector page', () => {
     await page.getByLabel('Headers to set, one on each line').fill('X-Tenant');
     await page.getByRole('button', { name: 'Send, newly signed' }).click();
     await page.getByText('write one `Name: value` on each line').waitFor();
-    // A text field would change these bytes although nobody edits them.
+    // A text field would change these bytes without an edit.
     for (const body of ['{\r\n}', Buffer.from([0x22, 0xf0, 0x9f, 0x98, 0x22])]) {
       const other = made.record({
         ...kept,

@@ -124,7 +124,7 @@ describe('the event streams', () => {
       await vi.waitFor(() => expect(deliveriesIn(quick.events()).at(-1)?.data.number).toBe(expected), often);
       most = Math.max(most, slow.sink.writableLength + slow.sink.readableLength);
     }
-    // Two buffers of 2000 bytes, and the events that exceeded them.
+    // The limit covers two buffers of 2000 bytes, and the events that exceeded them.
     expect(most).toBeLessThan(6000);
     expect(quick.events().some(({ event }) => event === 'gap')).toBe(false);
     slow.read();

@@ -11,7 +11,7 @@ const read = async (url: string | URL, init: RequestInit = {}) => {
   return { status: answer.status, headers: answer.headers, text: await answer.text() };
 };
 
-/** With headers that `fetch` does not send. */
+/** Sends a request with headers that `fetch` does not send. */
 function ask(url: string, headers: Record<string, string>, method = 'GET'): Promise<number> {
   return new Promise((resolve, reject) => {
     const req = request(url, { method, headers }, (res) => {
@@ -22,7 +22,7 @@ function ask(url: string, headers: Record<string, string>, method = 'GET'): Prom
   });
 }
 
-/** The summaries of the recorded deliveries, newest last. */
+/** Returns the summaries of the recorded deliveries, with the newest last. */
 async function recorded({ inspector }: Inspected, count: number) {
   const events = await openEvents(inspector);
   const all = await events.until((seen) => deliveriesIn(seen).length >= count);
@@ -30,7 +30,7 @@ async function recorded({ inspector }: Inspected, count: number) {
   return deliveriesIn(all).map(({ data }) => data);
 }
 
-/** The first recorded delivery, as text. */
+/** Returns the first recorded delivery as text. */
 async function firstDelivery(site: Inspected): Promise<string> {
   const [first] = await recorded(site, 1);
   return (await read(new URL(`deliveries/${first?.id}`, site.inspector.url))).text;
@@ -174,7 +174,7 @@ describe('a credential', () => {
   const mac = (body: string, encoding: 'hex' | 'base64' | 'base64url', secret = SECRET) =>
     createHmac('sha256', secret).update(body).digest(encoding);
 
-  /** Deliveries with credentials and valid signatures in unusual places. */
+  /** Creates a delivery with credentials and valid signatures in unusual places. */
   const tricky = (): [body: string, headers: Record<string, string | undefined>, path?: string][] => {
     const plain = () => JSON.stringify(buy(randomUUID()));
     const signedWith = (value: (body: string) => string): [string, Record<string, string>] => {
@@ -239,7 +239,7 @@ describe('a credential', () => {
     }
     expect(everything.length).toBeGreaterThan(50_000);
     expect([...hidden].filter((value) => everything.includes(value))).toEqual([]);
-    // Nor a long part of a valid signature, in any letter case.
+    // A long part of a valid signature must not occur either, in any letter case.
     for (const body of bodies) {
       const valid = sign(body).toLowerCase();
       expect([...shown.values()].filter((text) => text.toLowerCase().includes(valid.slice(2, 18)))).toEqual([]);

@@ -12,7 +12,7 @@ async function start(options: AdminOptions = {}): Promise<AdminServer> {
   return admin;
 }
 
-/** Sends a request; fetch does not allow another Host header. */
+/** Sends a request. fetch does not allow another Host header. */
 function ask(path: string, { method = 'GET', host }: { method?: string; host?: string } = {}) {
   return new Promise<{ status: number; body: string; allow: string | undefined }>((resolve, reject) => {
     const headers = host === undefined ? {} : { Host: host };

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import type { ReceiverLogger } from '../../../receiver/logger.ts';
 import { createLogger, plainLogger } from '../../../receiver/observe/create-logger.ts';
 
-/** The lines that are logged, without the time. */
+/** Returns the lines that are logged, without the time. */
 function linesOf(
   open: (destination: { write(line: string): void }) => ReceiverLogger,
   use: (log: ReceiverLogger) => void,

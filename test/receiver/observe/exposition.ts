@@ -4,7 +4,7 @@ interface Sample {
   readonly value: number;
 }
 
-/** The samples by name. Throws on a line that is not in the format. */
+/** Returns the samples by name. Throws if a line is not in this format. */
 export function readExposition(text: string): Map<string, Sample[]> {
   const samples = new Map<string, Sample[]>();
   for (const line of text.split('\n')) {

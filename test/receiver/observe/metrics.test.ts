@@ -59,7 +59,7 @@ async function scrape(): Promise<Samples> {
   return readExposition(await answer.text());
 }
 
-/** The value of a series of the receiver; undefined when there is none. */
+/** Returns the value of a series of the receiver. Undefined if there is none. */
 function value(samples: Samples, name: string, labels: Record<string, string> = {}): number | undefined {
   return samples.get(`hookproof_receiver_${name}`)?.find((sample) => isDeepStrictEqual(sample.labels, labels))?.value;
 }

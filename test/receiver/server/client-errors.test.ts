@@ -1,4 +1,4 @@
-/** HTTP framing, malformed requests and connections that break off, which only show on the wire. */
+/** HTTP framing, malformed requests and aborted connections, which are visible only on the wire. */
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import {
   type DeliveryReport,
@@ -108,7 +108,7 @@ describe('malformed HTTP', () => {
     expect(answer.status).toBe(status);
     expect(answer.body).not.toMatch(/\bat \/|HPE_|Error:/);
     if (status !== 405) expect(answer.headers.map((line) => line.toLowerCase())).toContain('connection: close');
-    // Closing the connection while the client still sends would reset it and could lose the response.
+    // Closing the connection while the client is still sending would reset it, and could lose the response.
     if (status === 431) expect(await connection.ended).toBe('closed');
     await expectAlive();
   });

@@ -19,7 +19,7 @@ import { exchange, openRaw, type RawConnection, rawPost, receiverForTest, validP
 const HALF_A_HEAD = 'POST / HTTP/1.1\r\nHost: x\r\nX-Half';
 const credentials = { signing: { secrets: [SECRET] }, apiKey: { keys: [API_KEY] } };
 
-/** Starts a receiver and counts what it reports about its connections. */
+/** Starts a receiver, and counts the events that it reports about its connections. */
 async function start(options: ServerOptions & { inbox?: Inbox } = {}) {
   const counts = { open: 0, most: 0, waiting: 0, full: 0 };
   const dropped: DropReason[] = [];
@@ -120,7 +120,7 @@ describe('at the limit of connections', () => {
       const other = await named('other', '');
       await connection.ended;
       expect(ended.at(-1)).toBe(next);
-      // It was opened last, so it would be closed last.
+      // This connection was opened last, so it would be closed last.
       other.socket.destroy();
       await other.ended;
       await named('filler', validPost(), true);
@@ -153,7 +153,7 @@ describe('at the limit of connections', () => {
     expect([counts.full, counts.waiting]).toEqual([1, 0]);
     release();
     for (const connection of busy) expect((await connection.answer()).status).toBe(200);
-    // They are idle now and can be closed for a new connection.
+    // The connections are now idle, and can be closed for a new one.
     expect(await deliver(port)).toBe(200);
   });
 
@@ -168,7 +168,7 @@ describe('at the limit of connections', () => {
     socket.on('error', () => {});
     socket.write(validPost());
     await vi.waitFor(() => expect(statuses).toEqual(['200']));
-    // Its place in the queue is that of its latest request, not that of its opening.
+    // The place of a connection in the queue is determined by its latest request, not by its opening.
     await Promise.all(Array.from({ length: 9 }, () => openRaw(port)));
     socket.write(validPost());
     await vi.waitFor(() => expect(statuses).toEqual(['200', '200']));
@@ -181,10 +181,10 @@ describe('at the limit of connections', () => {
   });
 });
 
-/** Requests of 26 bytes, all of which are answered 401. */
+/** Creates requests of 26 bytes, all of which are answered 401. */
 const tinyRequests = (count: number) => 'POST / HTTP/1.1\r\nHost:\r\n\r\n'.repeat(count);
 
-/** A client that never reads, and whose answers do not fit into the buffers of the kernel. */
+/** Opens a client that never reads, and whose answers do not fit into the buffers of the kernel. */
 async function openDeaf(port: number): Promise<RawConnection> {
   const deaf = await openRaw(port);
   deaf.socket.pause();
@@ -196,7 +196,7 @@ async function openDeaf(port: number): Promise<RawConnection> {
   return deaf;
 }
 
-/** As many requests as a client likes. */
+/** Limits that allow any number of requests. */
 const UNREAD = { maxPipelined: 1_000_000, maxRequests: 1_000_000 };
 
 describe('clients that do not read their answers', () => {
@@ -250,7 +250,7 @@ describe('clients that do not read their answers', () => {
   it('are closed for new connections, because their requests are answered', async () => {
     const { port, dropped } = await start({ limits: { maxConnections: 2, ...UNREAD } });
     const deaf = await Promise.all([openDeaf(port), openDeaf(port)]);
-    // Their answers fill the buffers, and then nothing moves.
+    // Their answers fill the buffers, and then nothing more is transferred.
     await Promise.all(deaf.map(({ socket }) => vi.waitFor(() => expect(socket.writableNeedDrain).toBe(true))));
     expect(await deliver(port)).toBe(200);
     expect(dropped).toContain('waiting');
@@ -261,7 +261,7 @@ describe('large requests', () => {
   const withHeaders = (count: number) => {
     const body = JSON.stringify(buy());
     const right = headersFor(body);
-    // In addition to Host, Content-Length and the headers of the delivery.
+    // These headers are in addition to Host, Content-Length and the headers of the delivery.
     const others = count - 2 - Object.keys(right).length;
     const more = Object.fromEntries(Array.from({ length: others }, (_, index) => [`X-${index}`, '1']));
     return rawPost(body, { ...more, ...right });

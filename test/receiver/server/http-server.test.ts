@@ -8,7 +8,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { matchedClasses } from '../../../receiver/server/http-server.ts';
 
 setFlagsFromString('--allow-natives-syntax');
-/** Whether V8 keeps the fields of an object in order in memory instead of in a hash table. */
+/** Returns whether V8 stores the fields of an object in order in memory instead of in a hash table. */
 const isFast = new Function('object', 'return %HasFastProperties(object)') as (object: object) => boolean;
 
 type Classes = ReturnType<typeof matchedClasses>;
@@ -18,7 +18,7 @@ afterAll(() => {
   for (const server of servers) server.close();
 });
 
-/** The state of the last of 20 requests through an app of ten layers, after its response. */
+/** Returns the state of the last of 20 requests through an app of ten layers, after its response. */
 async function lookAt(classesFor: (app: Express) => Classes) {
   const app = express();
   for (let layer = 0; layer < 10; layer++) app.use((_req, _res, next) => next());

@@ -15,7 +15,7 @@ const { serverCa, server, clientCa, otherCa, clients, trust, material } = await 
 const signing = { secrets: [SECRET] };
 const next = await makeServer(serverCa);
 
-/** The certificate that a new connection gets, as PEM. */
+/** Returns the certificate that a new connection gets, in PEM. */
 async function servedBy(port: number): Promise<string> {
   const { socket, end } = openTls(port, trust);
   await once(socket, 'secureConnect');
@@ -139,7 +139,7 @@ describe('under load', () => {
       }
     };
     const lanes = Array.from({ length: connections }, keepPosting);
-    // In addition to the kept connections, new ones all the time.
+    // In addition to the kept connections, new ones are opened continuously.
     const fresh = (async () => {
       while (!done) {
         const once = new Agent({ ...trust, cert, key, maxCachedSessions: 0 });

@@ -1,4 +1,4 @@
-/** TLS handshakes that are refused, their log lines, and keys with a passphrase. */
+/** Rejected TLS handshakes, their log lines, and keys with a passphrase. */
 import { createPrivateKey } from 'node:crypto';
 import { once } from 'node:events';
 import { connect as connectTcp } from 'node:net';
@@ -68,7 +68,7 @@ describe('a client that does not finish the handshake is disconnected in time wh
     ['sends nothing', ''],
     ['sends half a ClientHello', '1603010200010001fc0303'],
   ])('%s', async (_name, hex) => {
-    // Long enough for the handshake of the delivery, however busy the machine is.
+    // The time limit is long enough for the handshake of the delivery, even on a busy machine.
     const { logger, next } = collectLogs();
     const receiver = await receiverForTest({ signing, tls: material, logger, timeouts: { handshakeMs: 2_000 } });
     const socket = connectTcp(receiver.port, '127.0.0.1').on('error', () => {});
@@ -91,7 +91,8 @@ describe('a client that does not finish the handshake is disconnected in time wh
       if (socket.writable) socket.write(bytes.subarray(sent, sent + 1));
       sent += 1;
     }, 20);
-    // Not `once`, which rejects: a byte sent after the end causes a reset, and so an error before the close.
+    // `once` would reject, because a byte that is sent after the end causes a reset, and thus an error before the
+    // close.
     await new Promise((resolve) => socket.resume().on('close', resolve));
     clearInterval(timer);
     expect(sent).toBeLessThan(bytes.length);
@@ -124,7 +125,7 @@ it.each(['required', 'optional'] as const)(
         }),
       ),
     );
-    // Clients that disconnect as soon as their side of the handshake is done.
+    // The clients disconnect as soon as their side of the handshake is complete.
     for (const client of [clients.valid, clients.expired]) {
       const options = { port: receiver.port, host: '127.0.0.1', ...trust, ...presenting(client) };
       const socket = connect(options).on('error', () => {});

@@ -17,7 +17,7 @@ const { logger, next } = collectLogs();
 let running: Promise<RunningReceiver> | undefined;
 afterAll(async () => (await running)?.close());
 
-/** Starts one receiver for all tests, in the first of them, so that a receiver that cannot start fails a test. */
+/** Starts one receiver for all tests, within the first test, so that a failure to start fails that test. */
 function receiver(): Promise<RunningReceiver> {
   running ??= startReceiver({ signing: { secrets: ['another secret', SECRET] }, apiKey: { keys: [API_KEY] }, logger });
   return running;
@@ -98,7 +98,7 @@ describe('a header that Node does not join', () => {
   });
 });
 
-/** A request and a response, as far as the checks of the head use them. */
+/** Creates the parts of a request and a response that the checks of the head use. */
 function headOf(headers: Record<string, string>) {
   const req = { headers, rawHeaders: Object.entries(headers).flat() } as unknown as Request;
   const res = { locals: {} } as unknown as Parameters<Stage>[1];
@@ -116,7 +116,7 @@ describe('the check of the head alone', () => {
     ['api-key-mismatch', undefined, { 'x-api-key': 'wrong', 'x-service-signature': SIGNATURE }],
     ['signature-missing', 1, { 'x-api-key': API_KEY }],
     ['signature-malformed', 1, { 'x-api-key': API_KEY, 'x-service-signature': 'wrong' }],
-    // Whether the signature matches is not known before the body.
+    // It is unknown before the body whether the signature matches.
     [undefined, 1, { 'x-api-key': API_KEY, 'x-service-signature': sign('another body') }],
     [undefined, 0, { 'x-api-key': 'old', 'x-service-signature': SIGNATURE }],
   ])('finds %s, and the key %s', (reason, keyIndex, headers) => {

@@ -1,4 +1,4 @@
-/** The parse stage: prototypes are removed, everything else stays, and the depth is limited. */
+/** The parse stage: prototypes are removed, everything else is kept, and the depth is limited. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { isNestedDeeper } from '../../../contract/parse-json.ts';
@@ -6,7 +6,7 @@ import { createReceiver, type DeliveryReport } from '../../../receiver/index.ts'
 import { parse } from '../../../receiver/stages/payload.ts';
 import { post } from '../deliveries.ts';
 
-/** The payload that the stage parses from a text, or its error. */
+/** Returns the payload that the stage parses from a text, or its error. */
 function parsed(text: string, maxDepth = 64): { payload: unknown } | { error: string } {
   const locals: Record<string, unknown> = { rawBody: Buffer.from(text) };
   let answer = '';
@@ -24,13 +24,13 @@ function parsed(text: string, maxDepth = 64): { payload: unknown } | { error: st
   return passed ? { payload: locals.payload } : JSON.parse(answer);
 }
 
-/** By recursion on the value, unlike the receiver, which scans the text. */
+/** Returns the depth by recursion on the value, unlike the receiver, which scans the text. */
 function depthOf(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0;
   return 1 + Math.max(0, ...Object.values(value).map(depthOf));
 }
 
-/** Other texts for the same JSON. */
+/** Generates other texts for the same JSON. */
 const spelling = fc.constantFrom<(text: string) => string>(
   (text) => text,
   (text) => JSON.stringify(JSON.parse(text), null, 2),
@@ -80,7 +80,7 @@ describe('a payload', () => {
     ['by the constructor, escaped', '{"\\u0063onstructor":{"protot\\u0079pe":{"x":1}},"a":1}', '{"a":1}'],
     ['within each other', '{"__proto__":{"__proto__":{"x":1}},"a":{"constructor":{"prototype":{}}}}', '{"a":{}}'],
   ])('loses keys that reach a prototype: %s', (_where, text, left) => {
-    // Without the stage they would be there.
+    // Without the stage, these keys would be there.
     expect(JSON.stringify(JSON.parse(text))).not.toBe(left);
     const { payload } = parsed(text) as { payload: object };
     expect(JSON.stringify(payload)).toBe(left);

@@ -8,7 +8,7 @@ import { readBody } from '../../../receiver/stages/request.ts';
 const MIB = 1024 * 1024;
 const NO_LIMIT = 2 ** 31 - 1;
 
-/** A budget, and what it reports. */
+/** Creates a budget that records its reports. */
 function budgetFor(limits: ServerLimits = { maxSmallChunks: NO_LIMIT }) {
   const seen = { bytes: 0, dropped: [] as DropReason[] };
   const budget = createBudget(resolveLimits(limits), {

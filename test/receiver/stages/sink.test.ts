@@ -1,4 +1,4 @@
-/** A sink instead of an inbox: what is answered, and when. */
+/** A sink instead of an inbox: the answers, and when they are sent. */
 import { createHash } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
@@ -17,7 +17,7 @@ import { buy, post, SECRET } from '../deliveries.ts';
 const signing = { secrets: [SECRET] };
 const BODY = JSON.stringify(buy('id-1'));
 
-/** A receiver with a sink that answers with `put`, what was put, and what was reported. */
+/** Starts a receiver with this sink. Returns it with the notifications that were put, and with the reports. */
 function receiverWith(put: NotificationSink['put'], options: ReceiverOptions = {}) {
   const deliveries: SinkDelivery[] = [];
   const reports: DeliveryReport[] = [];

@@ -8,7 +8,7 @@ const bytes = (text: string) => Buffer.from(text, 'utf8');
 const plain = (id: string) =>
   `{"id":"7e57ca5e-${id}","at":1795290762,"data":{"status":"COMPLETED","memo":"äö","amount":"1.0"}}`;
 
-/** The probe with [added] and {removed} text. */
+/** Renders the probe with [added] and {removed} text. */
 function marked(probe: string, control = plain('1eab'), other: string | null = plain('d968')): string | null {
   const changes = changedBytes(bytes(probe), bytes(control), other === null ? null : bytes(other));
   if (changes === null) return null;

@@ -25,7 +25,7 @@ const FAILED = document.counts.fail;
 describe.skipIf(lacks('chromium'))('the HTML report and the page of many partners in Chromium', () => {
   let folder = '';
   let browser: Browser;
-  /** Messages on the console, errors, and requests other than for the page. */
+  /** Console messages, errors, and requests other than the one for the page. */
   let complaints: string[] = [];
   const pages: Page[] = [];
 
@@ -143,7 +143,7 @@ describe.skipIf(lacks('chromium'))('the HTML report and the page of many partner
     await check.locator('summary').first().focus();
     await page.keyboard.press('Enter');
     await page.keyboard.press('Tab');
-    // The link to the requirement, then the button.
+    // The link to the requirement comes first, and then the button.
     await page.keyboard.press('Tab');
     expect(await page.evaluate('document.activeElement.textContent')).toBe('Copy');
     await page.keyboard.press('Enter');

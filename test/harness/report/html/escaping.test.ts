@@ -17,7 +17,7 @@ describe('the template', () => {
       textOf(html`<p title="${'"'}">${"<b>&'\x1b\u202e"}${html`<i>${1}</i>`}${[null, false, undefined, 'x']}</p>`),
     ).toBe('<p title="&quot;">&lt;b&gt;&amp;&#39;\\x1b\\u202e<i>1</i>x</p>');
     expect(textOf(html`${'a'.repeat(2000)}`)).toBe(`${'a'.repeat(1500)} [500 more characters]`);
-    // The closest that a document can come to markup.
+    // This is as close to markup as a document can get.
     const forged = JSON.parse('{"markup":"<b>","Symbol(markup)":"<b>"}');
     expect(() => textOf(html`${forged}`)).toThrow();
   });

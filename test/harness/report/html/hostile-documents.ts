@@ -1,10 +1,10 @@
-/** Result documents from the published schema, with hostile text in every free string. */
+/** Generates result documents from the published schema, with hostile text in every free string. */
 import fc from 'fast-check';
 import { resultSchema } from '../../../../harness/report/index.ts';
 import type { ResultDocument } from '../../../../harness/report/result-document.ts';
 import { anyCharacter } from '../../../setup/any-character.ts';
 
-/** Breaks out of pages, terminals and files. */
+/** Texts that break out of pages, terminals and files. */
 export const HOSTILE = [
   '<script>alert(1)</script>',
   '"><img src=x onerror=alert(1)>',
@@ -39,7 +39,7 @@ interface Schema {
   readonly properties?: Readonly<Record<string, Schema>>;
 }
 
-/** Any value that the schema allows, with this text in its strings. */
+/** Generates any value that the schema allows, with this text in its strings. */
 function hostileValue(schema: Schema, text: fc.Arbitrary<string>): fc.Arbitrary<unknown> {
   const inner = (part: Schema) => hostileValue(part, text);
   if (schema.const !== undefined) return fc.constant(schema.const);

@@ -10,7 +10,7 @@ function bodyOf(id: string, gap = ''): string {
   return `{"id":${gap}"7e57ca5e-${id}","type":${gap}"CAAS","at":1795290762,"data":${data}}`;
 }
 
-/** Control, probe, control. */
+/** Creates the exchanges of a check: control, probe, control. */
 function exchanges(answer: string): Exchange[] {
   const request = (body: string): Exchange['request'] => ({
     method: 'POST',
@@ -38,7 +38,10 @@ function exchanges(answer: string): Exchange[] {
   return [control('control before', '1111'), probe, control('control after', '3333')];
 }
 
-/** Each check of the catalogue, with the verdict that `verdictOf` gives. `answer` is the body of faulty answers. */
+/**
+ * Creates a run of the whole catalogue. `verdictOf` returns the verdict of each check. `answer` is the body of faulty
+ * answers.
+ */
 export function wholeRun(
   verdictOf: (id: string, at: number) => Verdict,
   parts: Partial<ResultDocument> = {},
@@ -77,7 +80,7 @@ export function wholeRun(
   return documentWith({ results, ...parts });
 }
 
-/** With one fault that explains the failures of one suite. */
+/** Creates a run in which one fault explains the failures of one suite. */
 export function diagnosedRun(parts: Partial<ResultDocument> = {}): ResultDocument {
   const isWrong = (id: string, at: number): boolean => id.startsWith('raw-body/') && at % 2 === 0;
   const run = wholeRun((id, at) => (isWrong(id, at) ? 'fail' : at === 0 ? 'warn' : 'pass'));
@@ -93,7 +96,10 @@ export function diagnosedRun(parts: Partial<ResultDocument> = {}): ResultDocumen
   };
 }
 
-/** A few checks with every verdict and something in every section, for tests that are slow on a large page. */
+/**
+ * Creates a run of a few checks, with every verdict and a non-empty section everywhere, for tests that are slow on a
+ * large page.
+ */
 export function shortRun(): ResultDocument {
   const { diagnosis, notVerified, advice, results } = diagnosedRun();
   const [first, second, ...others] = results.filter(({ suite }) => suite === 'raw-body').slice(0, 7);

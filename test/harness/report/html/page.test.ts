@@ -4,7 +4,7 @@ import { BASELINE, diagnosisWith, documentWith, exchangeWith, KNOWN, resultWith,
 import { diagnosedRun, wholeRun } from './page-documents.ts';
 import { readPage } from './strict-html.ts';
 
-/** The visible text of the page, in one line. */
+/** Returns the visible text of the page on one line. */
 function textOf(...given: Parameters<typeof renderHtml>): string {
   const page = renderHtml(...given);
   readPage(page);
@@ -107,7 +107,7 @@ describe('the HTML report', () => {
     expect(text).toContain('Known failures 1, from known.yaml');
     expect(text).toContain('The gateway. Owner: payments, until 2099-12-31.');
     expect(text).toContain('Harness errors 1 check');
-    // In a strict run a warning fails.
+    // In a strict run, a warning fails.
     expect(text).toContain('What to fix 1 check, 1 cause Rejects');
   });
 

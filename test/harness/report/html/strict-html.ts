@@ -1,4 +1,4 @@
-/** A strict parser of the HTML report. Throws at every tag and attribute that the report does not use. */
+/** A strict parser for the HTML report. It throws for every tag and attribute that the report does not use. */
 
 export interface Tag {
   readonly name: string;
@@ -32,7 +32,7 @@ const ALLOWED: Readonly<Record<string, Readonly<Record<string, RegExp>>>> = {
   span: { class: /^(?:close|word)$/ },
   pre: { class: /^(copy|hex)$/ },
   article: { class: /^(exchange|fault|fault open)$/ },
-  // The only attribute with a string of the document: the id of a requirement.
+  // The only attribute with a string from the document is the id of a requirement.
   b: { title: /^[^<]*$/, class: new RegExp(`^v-${WORDS}$`) },
   svg: {
     class: new RegExp(`^(bar|strip|shape v-${WORDS})$`),
@@ -66,10 +66,10 @@ const ALLOWED: Readonly<Record<string, Readonly<Record<string, RegExp>>>> = {
 
 const VOID = new Set(['meta', 'br', 'input', 'path', 'rect']);
 
-/** Anything but the character references that the report writes. */
+/** Matches an ampersand outside the character references that the report writes. */
 const REFERENCE = /&(?!(?:amp|lt|gt|quot|#39);)/;
 
-/** Control characters and directional overrides. */
+/** Matches control characters and directional overrides. */
 const UNSEEN = /[^\P{Cc}\n]|[\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
 
 function readAttributes(name: string, source: string): Record<string, string> {
@@ -84,7 +84,7 @@ function readAttributes(name: string, source: string): Record<string, string> {
   return attributes;
 }
 
-/** The elements of the page in order. */
+/** Returns the elements of the page in order. */
 export function readPage(source: string): Tag[] {
   if (!source.startsWith('<!doctype html>\n<html') || !source.endsWith('</html>\n'))
     throw new Error('not a complete page');

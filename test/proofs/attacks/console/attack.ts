@@ -1,11 +1,11 @@
 /**
  * Attacks the console and what `hookproof operate` reads, on a real PostgreSQL: without a token, from other pages and
  * hosts, through paths, markup and SQL, with forged rows and records, with the files of partners and the URLs for
- * notices. Each attack says what it tried and what it got. Then each group attacks a build without its defence, and
- * must succeed there.
+ * notices. Each attack reports what it tried and what it got. Then each group attacks a build without the defence
+ * against it, where it must succeed.
  *
- * Exits with 1 when an attack succeeds, or when one that must succeed does not. `--only GROUP` selects.
- * Run by `npm run proofs -- attack-console`.
+ * Exits with 1 when an attack succeeds, or when one that must succeed does not. `--only GROUP` selects. Run by `npm run
+ * proofs -- attack-console`.
  */
 import { rm } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
@@ -47,7 +47,7 @@ interface Listed {
   readonly mayGetTraffic: boolean;
 }
 
-/** Whether a forgery is believed: by the answer about its partner, in the list, and in the numbers. */
+/** Checks whether a forgery is trusted: in the answer about its partner, in the list, and in the counts. */
 async function attackWithForgeries({ pool, ports }: Stage): Promise<Tried[]> {
   const json = async <T>(target: string): Promise<T> => {
     const { body, status } = await exchange(ports.local, { target });

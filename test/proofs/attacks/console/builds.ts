@@ -1,15 +1,17 @@
-/** Weakened builds: copies of the sources, each without one defence. The attacks of its group must succeed there. */
+/**
+ * Weakened builds: copies of the sources, each without one defence. The attacks of its group must succeed against it.
+ */
 import { cp, mkdtemp, readFile, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Program } from './stage.ts';
 
 export interface Weakening {
-  /** The attacks that it lets through. */
+  /** The group of attacks that the build does not stop. */
   readonly group: string;
   readonly without: string;
   readonly file: string;
-  /** What is replaced, once; it must be in the file. */
+  /** The text that is replaced. It must occur in the file. */
   readonly from: string | RegExp;
   readonly to: string;
 }
@@ -151,7 +153,7 @@ export async function weakenedBuild({ file, from, to, without }: Weakening): Pro
   return folder;
 }
 
-/** Runs the sources in a folder, or the compiled program of this one. */
+/** Returns the command that runs the sources in a folder, or the compiled program if `folder` is null. */
 export function programIn(folder: string | null): Program {
   if (folder === null) return [process.execPath, join(ROOT, 'dist/bin/hookproof.js')];
   return [
@@ -162,7 +164,7 @@ export function programIn(folder: string | null): Program {
   ];
 }
 
-/** The folder that modules are imported from. */
+/** Returns the folder from which modules are imported. */
 export function sourcesIn(folder: string | null): string {
   return folder ?? ROOT;
 }

@@ -1,4 +1,4 @@
-/** One request as raw bytes, and what comes back: a client would normalise paths and refuse odd headers. */
+/** Sends one request as raw bytes, because an HTTP client would normalise paths and reject unusual headers. */
 import { connect } from 'node:net';
 
 export interface Request {
@@ -7,12 +7,12 @@ export interface Request {
   readonly target: string;
   readonly headers?: readonly (readonly [name: string, value: string])[];
   readonly body?: string;
-  /** Replaces everything above. */
+  /** Replaces all other fields. */
   readonly bytes?: string;
 }
 
 export interface Answer {
-  /** 0 when the connection was closed without an answer. */
+  /** The status, or 0 if the connection was closed without an answer. */
   readonly status: number;
   readonly headers: ReadonlyMap<string, string>;
   readonly body: string;
@@ -30,7 +30,7 @@ export function exchange(port: number, request: Request): Promise<Answer> {
     // The server may close the connection before it has read everything.
     socket.on('error', (error: NodeJS.ErrnoException) => (error.code === undefined ? reject(error) : undefined));
     socket.on('close', () => resolve(read(text)));
-    // Not ended: a server that still works on its answer would see a client that has gone away.
+    // The connection is not ended, because the server would otherwise see a disconnected client.
     socket.write(request.bytes ?? bytesOf(request, port));
   });
 }

@@ -1,4 +1,4 @@
-/** Attacks on a real `hookproof operate`: hostile partners, and rows that somebody has added to its tables. */
+/** Attacks on a real `hookproof operate`: hostile partners, and rows that an attacker has added to its tables. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
@@ -11,7 +11,7 @@ import { forgedCertificate, type Program, type Stage } from './stage.ts';
 const TIMEOUT_MS = 120_000;
 const POLL_MS = 500;
 
-/** Runs a worker until it has judged the partners, and sees what it believed and where it sent something. */
+/** Runs a worker until it has judged the partners, and checks what it trusted and where it sent something. */
 export async function attackOperate(stage: Stage, [command, ...args]: Program): Promise<Tried[]> {
   const { database, folder, pool } = stage;
   const contacted: string[] = [];
@@ -38,7 +38,7 @@ export async function attackOperate(stage: Stage, [command, ...args]: Program): 
     await until(async () => (await count(pool, judged)) === 3);
     const open = "SELECT FROM hookproof_queue._private_jobs AS job WHERE key LIKE 'forged%' AND attempts = 0";
     await until(async () => (await count(pool, open)) === 0);
-    // A worker that starts plans at once, and so finds the notices of what has happened before.
+    // A worker plans as soon as it starts, and thus finds the notices for earlier events.
     worker.kill('SIGTERM');
     await once(worker, 'exit');
     worker = start();

@@ -1,13 +1,13 @@
-/** Attacks on the console over HTTP: each is a request, and what its answer must be. */
+/** Attacks on the console over HTTP. Each consists of a request and a check of its answer. */
 import type { Answer, Request } from './exchange.ts';
 
 export interface Target {
-  /** The token that may act, and its name. */
+  /** The token that permits actions, and its name. */
   readonly token: string;
   readonly name: string;
-  /** A text that no answer may contain: of a file outside the output folder. */
+  /** A text from a file outside the output folder, which no answer may contain. */
   readonly canary: string;
-  /** Markup that is in names, URLs, causes and reasons. */
+  /** Markup that names, URLs, causes and reasons contain. */
   readonly markup: string;
   readonly partners: { readonly certified: string; readonly hostile: string };
 }
@@ -17,7 +17,7 @@ export interface Attack extends Request {
   readonly name: string;
   /** Sent to the console that others can reach, through a reverse proxy. */
   readonly isPublic?: true;
-  /** Returns null when the attack failed, as it should; otherwise what it got. */
+  /** Returns null if the attack failed, as it should. Otherwise, returns what it got. */
   readonly got: (answer: Answer) => string | null;
 }
 
@@ -31,7 +31,7 @@ const answered =
 
 const FORM: Header = ['Content-Type', 'application/x-www-form-urlencoded'];
 const JSON_BODY: Header = ['Content-Type', 'application/json'];
-/** What a browser on the page sends, so that only what is attacked is wrong. */
+/** The header that a browser on the page sends, so that a request is invalid only in the attacked part. */
 const OWN_PAGE: Header = ['Sec-Fetch-Site', 'same-origin'];
 const basic = (user: string, password: string): Header => [
   'Authorization',
@@ -200,7 +200,7 @@ function otherHosts({ name, partners: { certified }, token }: Target): Attack[] 
   ];
 }
 
-/** The console is behind a reverse proxy, whose headers anyone can send. */
+/** Attacks with the headers of a reverse proxy, which anyone can send. */
 function proxyHeaders({ partners: { certified }, token }: Target): Attack[] {
   const evil = 'attacker.example';
   const forwarded: readonly Header[] = [
@@ -287,7 +287,7 @@ function paths({ canary, partners: { certified } }: Target): Attack[] {
       `/partners/${certified}/compare?before=${dots}&now=current`,
     ]),
     `/partners/${certified}/files/current/linked.json`,
-    // A link in the place of a file that is served.
+    // The path is a symbolic link in place of a served file.
     `/partners/${certified}/files/current/configuration.json`,
     `/partners/${certified}/files/current/outcome.json`,
     `/partners/${certified}/files/_earlier/run.json`,
@@ -408,7 +408,7 @@ function paging({ partners: { certified } }: Target): Attack[] {
   });
   return [
     ...numbers.flatMap((number) => [
-      // Some are other spellings of a number that is allowed.
+      // Some values are other spellings of an allowed number.
       list(`/api/partners?limit=${number}`, number === '0x10' ? [200, 400] : [400]),
       list(`/api/partners?within=${number}`, number === '0x10' || number === '201' ? [200, 400] : [400]),
       list(`/trends?weeks=${number}`, number === '0x10' ? [200, 400] : [400]),

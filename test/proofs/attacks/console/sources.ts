@@ -1,4 +1,4 @@
-/** Attacks with what others write: the file of a partner, and the URL where it wants to be notified. */
+/** Attacks with data that partners write: a partner's file, and its URL for notices. */
 import { once } from 'node:events';
 import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { createServer, type RequestListener, type Server } from 'node:http';
@@ -8,13 +8,13 @@ import { join } from 'node:path';
 import type { readPartners } from '../../../../harness/cli/certify/partner-files.ts';
 import type { sendNotice } from '../../../../harness/operate/send-notice.ts';
 
-/** One attack, and what came of it; null when it failed, as it should. */
+/** One attack and its result, which is null if it failed, as it should. */
 export interface Tried {
   readonly name: string;
   readonly got: string | null;
 }
 
-/** The lines of a file of the partner `evil`; those of `victim` have secrets. */
+/** The lines of files of the partner `evil`. The files of `victim` contain secrets. */
 const FILES: readonly (readonly [name: string, lines: string])[] = [
   ['a variable of another partner', `hmac:\n  secret: \${env:PARTNER_VICTIM__SECRET}`],
   ['a variable of another partner in a header', `headers:\n  X-Stolen: a \${env:PARTNER_VICTIM__SECRET}`],
@@ -86,7 +86,7 @@ export async function attackFiles(sources: string): Promise<Tried[]> {
   }
 }
 
-/** Sends a notice to each address inside, and sees whether anything arrives. */
+/** Sends a notice to each internal address, and checks whether anything arrives. */
 export async function attackNotices(sources: string): Promise<Tried[]> {
   const module = await import(join(sources, 'harness/operate/send-notice.ts'));
   const send = module.sendNotice as typeof sendNotice;

@@ -1,6 +1,6 @@
 /**
- * The stage of the attacks: a register in PostgreSQL that somebody has written to, an output folder with a way out, and
- * the console in a process of its own, once on this machine and once behind a reverse proxy.
+ * The environment of the attacks: a register in PostgreSQL that an attacker has written to, an output folder with links
+ * to the outside, and two separate processes of the console, one for this machine and one behind a reverse proxy.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { generateKeyPairSync, type KeyObject, randomBytes } from 'node:crypto';
@@ -29,7 +29,7 @@ const operator = generateKeyPairSync('ed25519');
 const stranger = generateKeyPairSync('ed25519');
 const iso = (days: number) => new Date(Date.now() + days * DAY_MS).toISOString();
 
-/** How to run `hookproof`: the compiled program, or the sources of a changed copy. */
+/** The command that runs `hookproof`: the compiled program, or the sources of a changed copy. */
 export type Program = readonly [program: string, ...args: string[]];
 
 export interface Stage {
@@ -37,7 +37,7 @@ export interface Stage {
   readonly database: string;
   readonly pool: Pool;
   readonly target: Target;
-  /** The ports of the console on this machine, and of the one behind a reverse proxy. */
+  /** The ports of the console for this machine, and of the one behind a reverse proxy. */
   readonly ports: { readonly local: number; readonly public: number };
   close(): Promise<void>;
 }
@@ -56,7 +56,7 @@ interface Envelope {
   signatures: { keyid: string; sig: string }[];
 }
 
-/** A grant whose envelope names the key of the operator, and whose signature another key has made. */
+/** Creates a grant whose envelope names the operator's key, but that another key has signed. */
 function renamed(): string {
   const keyId = keyIdOf(operator.privateKey);
   const envelope: Envelope = JSON.parse(grantOf('renamed', { keyId }, stranger.privateKey));
@@ -64,14 +64,14 @@ function renamed(): string {
   return JSON.stringify(envelope);
 }
 
-/** A grant that the operator has signed, with a later end. */
+/** Creates a copy of a grant of the operator with a later end. */
 function extended(): string {
   const envelope: Envelope = JSON.parse(grantOf('extended', { expiresAt: iso(-0.5) }));
   const payload = { ...JSON.parse(Buffer.from(envelope.payload, 'base64').toString()), expiresAt: iso(90) };
   return JSON.stringify({ ...envelope, payload: Buffer.from(JSON.stringify(payload)).toString('base64') });
 }
 
-/** A certificate that another key has signed. */
+/** Creates a certificate that another key has signed. */
 export function forgedCertificate(): string {
   return grantOf('good', { keyId: keyIdOf(operator.privateKey) }, stranger.privateKey);
 }
@@ -80,7 +80,7 @@ const ABOUT = { catalogue: 'sha256:abc', version: '0.1.0', url: URL_OF, at: iso(
 const certified = (partner: string, grant: string | null) =>
   makeRecord({ ...ABOUT, partner, event: 'certified', grant });
 
-/** Who gets traffic if a forgery is believed, and how it was forged. */
+/** For each forgery, the partner that gets traffic if the forgery is trusted, and how it was forged. */
 export const FORGERIES: readonly (readonly [partner: string, how: string, record: RegisterRecord])[] = [
   ['unsigned', 'a record without a grant', certified('unsigned', null)],
   ['borrowed', 'a record with the grant of another partner', certified('borrowed', grantOf('good'))],
@@ -109,7 +109,7 @@ export const FORGERIES: readonly (readonly [partner: string, how: string, record
   ],
 ];
 
-/** Rows of the cache that say that a partner may get traffic; no record does. */
+/** Forged rows of the cache that allow traffic to a partner, although no record does. */
 export const FORGED_ROWS: readonly (readonly [partner: string, how: string, grant: string | null])[] = [
   ['row-unsigned', 'a row of the cache without a grant', null],
   ['row-borrowed', 'a row of the cache with the grant of another partner', grantOf('good')],
@@ -135,7 +135,7 @@ export async function openStage(program: Program, serverUrl: string): Promise<St
   const common = ['console', '--key', 'operator.pub.pem', '--signing-key', 'operator.pem', '--token-file', 'tokens'];
   const start = (...more: string[]) => startConsole(program, { folder, database }, [...common, ...more]);
   const local = await start();
-  // The first has created the tables.
+  // The first console has created the tables.
   await forgeRows(pool);
   const other = await start('--public-origin', 'https://console.example');
   return {
@@ -187,7 +187,7 @@ async function writeRegister(database: string): Promise<void> {
   await register.close();
 }
 
-/** What somebody who can write to the database would add. */
+/** Adds the rows that an attacker with write access to the database would add. */
 async function forgeRows(pool: Pool): Promise<void> {
   const { rows } = await pool.query('SELECT * FROM hookproof_standing WHERE partner = $1', ['good']);
   const forge = (row: object) =>

@@ -1,5 +1,5 @@
 /**
- * Express as most people write it: `express.raw`, the signature, zod, `res.json`. With BENCH_INBOX (a file: URL) each
+ * Express as it is usually written: `express.raw`, the signature, zod, `res.json`. With BENCH_INBOX (a file: URL) each
  * request is an INSERT with its own commit, before the answer.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';

@@ -1,4 +1,7 @@
-/** Our receiver as users start it. BENCH_INBOX is the URL of its inbox; without it, the receiver only remembers ids. */
+/**
+ * Our receiver as users start it. BENCH_INBOX is the URL of its inbox. Without an inbox, the receiver only remembers
+ * ids.
+ */
 import { type Inbox, memoryInbox, openInbox, startReceiver } from '../../../../receiver/index.ts';
 import { API_KEY, announce, remember, SECRET } from './server-process.ts';
 

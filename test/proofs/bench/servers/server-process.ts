@@ -1,4 +1,7 @@
-/** What every server process of the benchmark does: it listens, reports its port, and reports what it has used. */
+/**
+ * Shared code of the server processes of the benchmark: they listen, report their port, and report the resources that
+ * they have used.
+ */
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
@@ -32,7 +35,7 @@ export function announce(port: number, commits: () => number = () => 0): void {
 
 const ids = new Set<string>();
 
-/** Whether an id is new: all that a receiver without a store remembers. */
+/** Remembers an id, and returns whether it is new. A receiver without a store remembers nothing else. */
 export function remember(id: string): 'stored' | 'duplicate' {
   if (ids.has(id)) return 'duplicate';
   ids.add(id);

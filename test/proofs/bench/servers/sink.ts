@@ -16,7 +16,7 @@ const ANSWER = [
   '{"status":"accepted"}',
 ].join('\r\n');
 
-/** A sender waits for the answer before it sends the next request on a connection. */
+/** Serves one connection. A sender waits for the answer before it sends the next request. */
 function serve(socket: Socket): void {
   let request = '';
   socket.on('data', (chunk) => {

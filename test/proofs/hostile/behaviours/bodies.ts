@@ -4,7 +4,7 @@ import { answer, type Behaviour, flood, onConnection, onRequest, onRequests } fr
 
 const CHUNKED = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n';
 const lying = (length: string) => `HTTP/1.1 200 OK\r\nContent-Length: ${length}\r\n\r\n{"ok":true}`;
-/** 20 MB of zeros, about 20 kB on the wire. */
+/** Compresses 20 MB of zeros, which are about 20 kB on the wire. */
 const bomb = () => gzipSync(Buffer.alloc(20 * 1024 * 1024), { level: 9 });
 
 /** After the head, sends the same bytes endlessly. */

@@ -7,7 +7,7 @@ import { isCorrectlySigned } from './forgeries.ts';
 const STATUS_LINE = 'HTTP/1.1 200 OK\r\n';
 const STATUSES = [200, 401, 500, 302, 404, 204, 418, 503];
 
-/** A redirect to a second port, and a complaint when it gets a request. */
+/** Redirects to a second port, and complains if that port gets a request. */
 const redirectToTrap: Behaviour = {
   name: 'redirects-to-a-trap',
   what: 'redirects (307) to another of its ports, which must not get a request',
@@ -31,7 +31,7 @@ const redirectToTrap: Behaviour = {
   },
 };
 
-/** Cookies, and a complaint when one is sent back with valid credentials. */
+/** Sets cookies, and complains if one is sent back with valid credentials. */
 const setsCookies: Behaviour = {
   name: 'sets-cookies',
   what: 'sets forty cookies with each 200; only forged deliveries may try them as a credential',

@@ -14,7 +14,7 @@ const EMPTY_RECORD = Buffer.from('1603030000', 'hex');
 const WARNING = Buffer.from('15030300020164', 'hex');
 const FATAL = Buffer.from('15030300020228', 'hex');
 
-/** The certificate of the server, 200 times. */
+/** Sends the certificate of the server 200 times. */
 const hugeChain: Behaviour = {
   name: 'tls-huge-chain',
   what: 'serves its certificate 200 times as its chain',

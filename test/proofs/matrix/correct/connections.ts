@@ -1,4 +1,4 @@
-/** Connections that end in other ways: a receiver may close whenever it has answered. */
+/** Receivers whose connections end in other ways. A receiver may close a connection whenever it has answered. */
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { type CorrectOptions, type CorrectReceiver, listenOn, statusOf } from './correct-receiver.ts';
 
@@ -6,7 +6,7 @@ function connected(name: string, title: string, make: (options: CorrectOptions) 
   return { name, title, start: (options) => listenOn(make(options)) };
 }
 
-/** Answers after `delay` milliseconds, and then changes the connection. */
+/** Creates a receiver that answers after `delay` milliseconds, and then changes the connection. */
 function answering(options: CorrectOptions, after: RequestListener = () => {}, delay = () => 0): RequestListener {
   return (req, res) => {
     const reply = (status: number) => {

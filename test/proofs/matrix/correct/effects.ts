@@ -1,4 +1,7 @@
-/** Receivers with an effects window that do what was delivered in other ways. They share no code with the receiver. */
+/**
+ * Receivers with an effects window that handle notifications in other ways. They share no code with the reference
+ * receiver.
+ */
 import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -17,7 +20,7 @@ import { otherLanguageWithEffects } from './programs.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** Whatever is at a path, as a text. */
+/** Returns the value at a path as text. Undefined if there is none. */
 function textAt(value: unknown, path: string): string | undefined {
   const found = path.split('.').reduce<unknown>((at, key) => {
     return typeof at === 'object' && at !== null && Object.hasOwn(at, key) ? (at as Json)[key] : undefined;
@@ -33,7 +36,7 @@ function displayed(atomic: string | null, currency: string | null): string | und
   const decimals = Object.hasOwn(EFFECT_DECIMALS, currency ?? '') ? EFFECT_DECIMALS[currency ?? ''] : undefined;
   if (atomic === null || decimals === undefined || !/^\d{1,300}$/.test(atomic)) return undefined;
   const digits = atomic.padStart(decimals + 1, '0');
-  // The trailing zeros stay: 1.50 is as good as 1.5.
+  // Trailing zeros are kept: 1.50 is as valid as 1.5.
   return decimals === 0 ? atomic : `${digits.slice(0, -decimals)}.${digits.slice(-decimals)}`;
 }
 
@@ -75,7 +78,7 @@ const FINAL = ['CONFIRMED', 'COMPLETED', 'FAILED'];
 const rankOf = (status: string | null | undefined) =>
   FINAL.includes(status ?? '') ? STEPS.length : STEPS.indexOf(status ?? '');
 
-/** What was done, and what each transaction has now. */
+/** Creates a ledger of what was done, and of the current state of each transaction. */
 function createLedger({ before = 0 } = {}) {
   const done: Handled[] = [];
   const current = new Map<string, { status: string | null; hash: string | null; rank: number }>();
@@ -115,7 +118,7 @@ function createLedger({ before = 0 } = {}) {
 
 type Ledger = ReturnType<typeof createLedger>;
 
-/** Gets each valid delivery, copies too, and may end after the answer. */
+/** Handles each valid delivery, including copies. It may end after the answer. */
 type Accept = (id: string, payload: Json) => void | Promise<void>;
 
 interface Logged {
@@ -128,12 +131,12 @@ interface Logged {
 interface Style {
   readonly name: string;
   readonly title: string;
-  /** Handlings that were before it started. */
+  /** Number of handlings before the start. */
   readonly before?: number;
   readonly accept: (ledger: Ledger) => Accept;
-  /** What it logs of each delivery, if it has a log. */
+  /** Returns the log line of a delivery, if the receiver has a log. */
   readonly logs?: (delivery: Logged) => string;
-  /** What the window shows instead of the answer of the ledger. */
+  /** Changes the answer of the ledger that the window shows. */
   readonly shown?: (answer: EffectsAnswer) => EffectsAnswer;
 }
 
@@ -192,7 +195,7 @@ function withWindow({ name, title, before = 0, accept, logs, shown = (answer) =>
   };
 }
 
-/** Books a notification unless its key is known, at once or by `work`. */
+/** Returns a function that records a notification unless its key is known, either at once or in `work`. */
 function once(ledger: Ledger, work: (book: () => void, values: EffectValues) => void | Promise<void>): Accept {
   const known = new Set<string>();
   return (id, payload) => {
@@ -203,12 +206,12 @@ function once(ledger: Ledger, work: (book: () => void, values: EffectValues) => 
   };
 }
 
-/** Ends with the process. */
+/** Runs a function later, unless the process ends before. */
 function later(ms: number, run: () => void): void {
   setTimeout(run, ms).unref();
 }
 
-/** What careful receivers log of a delivery. */
+/** Returns the line that a careful receiver logs about a delivery. */
 const lineOf = ({ body, status, durationMs }: Logged) => {
   const type = /"type"\s*:\s*"([A-Z_]{1,20})"/.exec(body.toString())?.[1] ?? '-';
   return `${new Date().toISOString()} ${idOf(body)?.slice(0, 64) ?? '-'} ${type} ${status} ${durationMs.toFixed(1)} ms`;

@@ -75,7 +75,7 @@ export const bareNode: readonly CorrectReceiver[] = [
   },
 ];
 
-/** A decision has different answers: everything except the status is free. */
+/** Sends the answer for a status. Everything except the status may differ. */
 
 type Reply = (res: ServerResponse, status: number, req: IncomingMessage) => void;
 
@@ -87,7 +87,7 @@ interface Style {
   readonly concurrency?: number;
 }
 
-/** A receiver with its own answers. */
+/** Creates a receiver with its own answers. */
 function answering(name: string, title: string, reply: Reply, style: Style = {}): CorrectReceiver {
   const { before, malformed, concurrency } = style;
   return {
@@ -111,7 +111,7 @@ const text: Reply = (res, status) => {
   res.writeHead(status, { 'Content-Type': 'text/plain' }).end(status === 200 ? 'ok' : 'no');
 };
 
-/** A page as of a login wall or a framework, with a nonce for its script. */
+/** Creates a page like that of a login wall or a framework, with a nonce for its script. */
 function page(status: number): [policy: string, html: string] {
   const nonce = randomBytes(12).toString('base64');
   const words = STATUS_CODES[status] ?? '';
@@ -128,7 +128,7 @@ const html: Reply = (res, status) => {
   res.writeHead(status, { 'Content-Type': 'text/html; charset=utf-8', 'Content-Security-Policy': policy }).end(body);
 };
 
-/** An id as trace libraries make them: time and random letters and digits. */
+/** Creates an id like those of tracing libraries, from the time and random letters and digits. */
 function traceId(): string {
   return `01${randomBytes(15).toString('base64url').replace(/[-_]/g, 'Z').toUpperCase()}`;
 }

@@ -15,7 +15,7 @@ import {
 
 type Decide = (req: IncomingMessage, res: ServerResponse, options: CorrectOptions) => Promise<number> | number;
 
-/** A receiver that decides the status in its own way. `make` runs once at the start and may keep state. */
+/** Creates a receiver that decides the status in its own way. `make` runs once at the start, and may keep state. */
 function deciding(name: string, title: string, make: () => Decide): CorrectReceiver {
   return {
     name,
@@ -43,7 +43,7 @@ function equalByDoubleHmac(a: string, b: string): boolean {
   return digest(a) === digest(b);
 }
 
-/** Reads up to `limit` bytes; if there are more, discards everything. */
+/** Reads up to `limit` bytes. If there are more, discards everything and returns undefined. */
 async function bodyUpTo(req: IncomingMessage, limit: number): Promise<Buffer | undefined> {
   const chunks: Buffer[] = [];
   let length = 0;
@@ -58,7 +58,7 @@ function isJsonType({ headers }: IncomingMessage): boolean {
   return /^application\/json\s*(;|$)/i.test(headers['content-type'] ?? '');
 }
 
-/** The usual order. `refusal` may reject an authentic delivery. */
+/** Checks in the usual order. `refusal` may reject an authentic delivery. */
 const usual = (refusal: (req: IncomingMessage) => number | undefined): Decide => {
   return async (req, res, options) => {
     const body = await bodyOf(req);
@@ -150,7 +150,7 @@ export const orders: readonly CorrectReceiver[] = [
         };
       },
     ),
-    // It closes the connection while nginx still sends, which answers 502 to the sender.
+    // The receiver closes the connection while nginx is still sending. nginx then answers 502 to the sender.
     trueWarnings: ['http/after-refused-key', 'http/after-refused-signature'],
   },
   deciding('remembers-ids', 'Records accepted ids, and answers 200 to duplicates without work.', () => {
@@ -169,7 +169,7 @@ export const orders: readonly CorrectReceiver[] = [
     const decide = usual(() => undefined);
     return async (req, res, options) => {
       const status = await decide(req, res, options);
-      // The duration of a commit to disk.
+      // The delay simulates a commit to disk.
       if (status === 200) await new Promise((resolve) => setTimeout(resolve, 2));
       return status;
     };

@@ -19,12 +19,14 @@ function tlsOptions({ tls }: CorrectOptions): TlsOptions {
   return { cert: tls.cert, key: tls.key, ca: tls.clientCa, requestCert: true, minVersion: 'TLSv1.2' };
 }
 
-/** Whether this is the accepted client. A resumed session may be authorized without a certificate. */
+/** Returns whether this is the accepted client. A resumed session may be authorized without a certificate. */
 function isClient(socket: TLSSocket, { tls }: CorrectOptions): boolean {
   return socket.authorized && socket.getPeerCertificate()?.subject?.CN === tls?.clientName;
 }
 
-/** A receiver on node:https that refuses unknown clients in the handshake, and other clients of the CA with 403. */
+/**
+ * Creates a receiver on node:https that rejects unknown clients in the handshake, and other clients of the CA with 403.
+ */
 function https(name: string, title: string, changes: TlsOptions, refusal = 403): CorrectReceiver {
   return {
     name,

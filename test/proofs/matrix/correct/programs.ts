@@ -18,7 +18,8 @@ import {
 
 /**
  * Starts a program that reads its credentials from the environment and prints its port. It gets its own process group,
- * which is ended as a whole, because some of these programs start others. Rejects if it ends before.
+ * which is ended as a whole, because some of these programs start others. Rejects if the program ends before it prints
+ * the port.
  */
 async function startProgram(
   [program, ...args]: readonly [string, ...string[]],
@@ -56,7 +57,7 @@ async function startProgram(
   };
 }
 
-/** Receivers in other languages, with only their standard libraries. Each is a program in other-languages/. */
+/** Returns the file of a receiver in another language, which uses only the standard library. */
 
 const fileOf = (name: string) => fileURLToPath(new URL(`./other-languages/${name}`, import.meta.url));
 
@@ -100,7 +101,7 @@ export const otherLanguages: readonly CorrectReceiver[] = [
   inLanguage('go-net-http', 'Go, net/http.', ['go', 'run', fileOf('receiver.go')]),
 ];
 
-/** Its window is on the same port. */
+/** A receiver in another language with an effects window on the same port. */
 export const otherLanguageWithEffects: CorrectReceiver = {
   name: 'effects-python',
   title: 'Python, with a queue, one worker, and its effects window on the port for deliveries.',
@@ -125,11 +126,11 @@ export const processes: readonly CorrectReceiver[] = [
 
 /** Receivers on bare node:http behind nginx, which buffers requests and answers invalid HTTP itself. */
 
-/** How nginx passes the client certificate on. Both lines overwrite headers of the client. */
+/** How nginx forwards the client certificate. Both lines overwrite headers of the client. */
 const FORWARDED =
   'proxy_set_header X-SSL-Client-Verify $ssl_client_verify; proxy_set_header X-SSL-Client-DN $ssl_client_s_dn;';
 
-/** The lines of a server block for TLS, with files in the folder. */
+/** Returns the lines of a server block for TLS, and writes their files to the folder. */
 async function tlsLines({ tls }: CorrectOptions, folder: string): Promise<string> {
   if (tls === undefined) return '';
   const files = { 'server.pem': tls.cert, 'server.key': tls.key, 'clients.pem': tls.clientCa };
@@ -138,7 +139,7 @@ async function tlsLines({ tls }: CorrectOptions, folder: string): Promise<string
     ssl_client_certificate clients.pem; ssl_verify_client on;`;
 }
 
-/** A receiver that trusts the headers of nginx, and nginx. `listen` follows the port. */
+/** Starts nginx and a receiver that trusts its headers. `listen` is the text after the port in the configuration. */
 async function start(options: CorrectOptions, listen: string): Promise<StartedReceiver> {
   const { tls } = options;
   const receiver = await listenOn(

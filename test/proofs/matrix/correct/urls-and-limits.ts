@@ -1,4 +1,4 @@
-/** Receivers that serve one exact URL, answer elsewhere in their own way, limit the rate, or look ids up. */
+/** Receivers that serve one exact URL, answer in their own way at other URLs, limit the rate, or look up ids. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { ID_FIELDS, SAMPLE_KINDS, type SampleKind, scenariosOwning } from '../../../../scenarios/index.ts';
 import { runNginx } from '../../tls-matrix/nginx.ts';
@@ -14,7 +14,7 @@ import {
 
 type Elsewhere = (req: IncomingMessage, res: ServerResponse) => void;
 
-/** A receiver at exactly `/hooks`. */
+/** Creates a receiver at exactly `/hooks`. */
 function exactly(name: string, title: string, elsewhere: Elsewhere): CorrectReceiver {
   return {
     name,
@@ -40,7 +40,7 @@ function exactly(name: string, title: string, elsewhere: Elsewhere): CorrectRece
 const PAGE =
   '<!doctype html><html lang="en"><title>Shop</title><div id="app"></div><script src="/app.js"></script></html>';
 
-/** The deliveries that each rate limit accepts per second, and in a burst. */
+/** Number of deliveries that each rate limit accepts per second, and in a burst. */
 const RATE = { perSecond: 200, atOnce: 30 };
 
 /** Rejects requests above the rate limit before it reads their bodies. */
@@ -69,7 +69,7 @@ function limiting(status: number, headers: Readonly<Record<string, string>>): Co
   };
 }
 
-/** One id of each list is shared, and each check that must not share its id gets another. */
+/** The known ids. One id of each list is shared, and each check that must not share its id gets a separate one. */
 const KNOWN: Readonly<Partial<Record<SampleKind, readonly string[]>>> = Object.fromEntries(
   SAMPLE_KINDS.map((kind) => [
     kind,
@@ -77,7 +77,7 @@ const KNOWN: Readonly<Partial<Record<SampleKind, readonly string[]>>> = Object.f
   ]),
 );
 
-/** Whether every id is in its list, and the field that this receiver needs is there. */
+/** Returns whether every id is in its list, and the field that this receiver needs is present. */
 function isKnown(body: Uint8Array): boolean {
   const { data } = JSON.parse(new TextDecoder().decode(body)) as { data: Record<string, unknown> };
   const unknown = Object.entries(ID_FIELDS).some(
