@@ -2,6 +2,7 @@ import { mistakes } from './mistake.ts';
 
 /** How to answer errors without exposing details, by stack. */
 const FIXED_ANSWERS = {
+  node: 'Set NODE_ENV=production, catch errors in the handler, log them, and answer a fixed text.',
   fastify:
     'Write `app.setErrorHandler((error, request, reply) => reply.code(error.statusCode ?? 500).send())`: the default ' +
     'one sends the message of an error.',

@@ -32,3 +32,4 @@ export {
 } from './refused-delivery.ts';
 export { configuredCredentials, explainRejection, explainWords } from './rejected-credentials.ts';
 export { acceptsAfterValid } from './run-findings.ts';
+export { guessStack } from './stack.ts';

@@ -26,7 +26,7 @@ import {
   verification,
   verifySchema,
 } from './look-ups.ts';
-import { causeOf, checkOf, detailsSchema, summaryOf, summarySchema } from './run-answers.ts';
+import { causeOf, checkOf, detailsSchema, summaryOf, summarySchema, withoutVerdict } from './run-answers.ts';
 import { type CallOptions, Session, type SessionOptions, shownUrl } from './session.ts';
 
 export type { McpCommands } from './session.ts';
@@ -68,9 +68,11 @@ const url = z
   .url({ protocol: /^https?$/, error: 'begin with http:// or https://, for example http://127.0.0.1:3000/hooks' })
   .max(2_000)
   .optional()
-  .describe('the endpoint; default: the configured one');
+  .describe('the endpoint; default: the one to which a tool last sent, and before that the configured one');
 const words = (description: string, max: number) =>
   z.array(z.string().min(1).max(200)).max(max).default([]).describe(description);
+
+const AS_BEFORE = 'default: as in the last run at this endpoint, and before that as configured';
 
 const SENDING = { readOnlyHint: false, destructiveHint: false, openWorldHint: true };
 const OFFLINE = { readOnlyHint: true, openWorldHint: false };
@@ -94,8 +96,16 @@ function registerRunTools(server: McpServer, session: Session): void {
         suites: words('run only these suites', 50),
         scenarios: words('run only the checks with these ids', 1_000),
         grep: words('run only checks whose id or title contains one of these texts', 20),
-        concurrency: z.int().min(1).max(64).optional().describe('deliveries in flight; 1 finds the one that crashes'),
-        open: z.boolean().default(false).describe('the endpoint is meant to take deliveries without credentials'),
+        concurrency: z
+          .int()
+          .min(1)
+          .max(64)
+          .optional()
+          .describe(`deliveries in flight; 1 finds the one that crashes; ${AS_BEFORE}`),
+        open: z
+          .boolean()
+          .optional()
+          .describe(`the endpoint is meant to take deliveries without credentials; ${AS_BEFORE}`),
         ...sizeInput,
       }),
       outputSchema: summarySchema,
@@ -103,7 +113,7 @@ function registerRunTools(server: McpServer, session: Session): void {
     },
     ({ grep: greps, maxBytes, ...request }, extra) =>
       answer(session, { maxBytes }, extra, async (call) =>
-        summaryOf(await session.run({ ...request, greps, url: request.url }, call), call.marker),
+        summaryOf(await session.run({ ...request, greps }, call), call.marker),
       ),
   );
 
@@ -112,21 +122,26 @@ function registerRunTools(server: McpServer, session: Session): void {
     {
       description:
         'Repeats the checks that failed when they last ran against an endpoint, even if that was before this server ' +
-        'started. A partial run: it gives no verdict.',
-      inputSchema: z.strictObject({ url: url.describe('the endpoint; default: that of the last run'), ...sizeInput }),
+        'started; those with warnings if none failed. A partial run: it gives no verdict. Takes `open` and ' +
+        '`concurrency` from the last run at the endpoint.',
+      inputSchema: z.strictObject({ url, ...sizeInput }),
       outputSchema: summarySchema,
       annotations: SENDING,
     },
     ({ url: given, maxBytes }, extra) =>
       answer(session, { maxBytes }, extra, async (call) => {
-        const { failed, id, request, url } = await session.failedChecks(given);
-        if (failed.length > 0) {
-          const again = { ...request, suites: [], greps: [], scenarios: failed };
-          return summaryOf(await session.run(again, call), call.marker);
+        const { failed, last, url, warned } = await session.lastResults(given);
+        const scenarios = failed.length > 0 ? failed : warned;
+        const unjudged = failed.length > 0 || last === null ? null : await withoutVerdict(last, call.marker);
+        if (unjudged !== null) throw unjudged;
+        if (scenarios.length === 0) {
+          throw new HookproofError('MCP_NOTHING_FAILED', `no check failed or warned at ${shownUrl(url)}`, {
+            hint: 'Call `run` without a selection for a verdict.',
+          });
         }
-        throw new HookproofError('MCP_NOTHING_FAILED', `no check failed at ${shownUrl(url)} (run ${id} was the last)`, {
-          hint: 'Call `run` without a selection for a verdict.',
-        });
+        const past = await session.run({ url, suites: [], greps: [], scenarios }, call);
+        const note = failed.length > 0 ? [] : ['No check had failed: these are the checks with warnings.'];
+        return summaryOf(past, call.marker, note);
       }),
   );
 
@@ -254,10 +269,11 @@ async function answer(
     return answerOf(await contents(call), { maxBytes, page, marker, redact: redactor.wording });
   } catch (error) {
     const shown = redactError(error, redactor);
-    if (shown instanceof HookproofError) return errorAnswer(shown);
+    if (shown instanceof HookproofError) return errorAnswer(shown, marker);
     process.stderr.write(`hookproof: internal error, please report it\n${shown.stack ?? shown.message}\n`);
     const hint = 'Standard error of the server says more.';
-    return errorAnswer(new HookproofError('MCP_INTERNAL', 'internal error of hookproof', { hint, kind: 'internal' }));
+    const internal = new HookproofError('MCP_INTERNAL', 'internal error of hookproof', { hint, kind: 'internal' });
+    return errorAnswer(internal, marker);
   } finally {
     stop();
   }

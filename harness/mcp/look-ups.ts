@@ -7,6 +7,7 @@ import { preflightFindings } from '../diagnose/index.ts';
 import type { DoctorDocument, DoctorSection, SectionId } from '../doctor/index.ts';
 import { counted } from '../report/index.ts';
 import { answerFields, type Contents, type Entry, MAX_ADVICE, type Marker, maybeUntrusted } from './answer.ts';
+import { asCalls } from './as-calls.ts';
 
 export const explainSchema = z.strictObject({ id: z.string(), lines: z.array(z.string()), ...answerFields });
 
@@ -184,9 +185,9 @@ function findingEntry(
   const isOwn = facts === null || IN_OWN_WORDS[id]?.includes(code) === true;
   const quotes = isOwn ? [] : (QUOTING[id] ?? []);
   const text = (field: 'title' | 'detail' | 'fix', value: string) =>
-    quotes.includes(field) ? marker.text(value, MAX_ADVICE) : value;
+    quotes.includes(field) ? marker.text(asCalls(value), MAX_ADVICE) : value;
   const data = (field: 'title' | 'detail' | 'fix', value: string): string | JsonObject =>
-    quotes.includes(field) ? marker.data(value, MAX_ADVICE) : value;
+    quotes.includes(field) ? marker.data(asCalls(value), MAX_ADVICE) : value;
   return {
     name: code,
     text: [

@@ -1,11 +1,11 @@
 /** Renders the answers about a run: its causes, all checks of one cause, or one check in full. */
 
 import * as z from 'zod';
-import { CHAIN_FAULTS, HookproofError, type JsonObject } from '../../contract/index.ts';
-import { explainMistake } from '../../contract/mistakes/index.ts';
+import { CHAIN_FAULTS, HookproofError, type JsonObject, type Stack } from '../../contract/index.ts';
+import { codeFor, explainMistake, MISTAKES } from '../../contract/mistakes/index.ts';
 import { visible } from '../../contract/visible.ts';
 import { findScenario } from '../../scenarios/index.ts';
-import { loadDictionary, namedFindings } from '../diagnose/index.ts';
+import { guessStack, loadDictionary, namedFindings } from '../diagnose/index.ts';
 import type { DecidedBy } from '../judge/index.ts';
 import {
   type Cause,
@@ -24,15 +24,17 @@ import {
   titleOf,
 } from '../report/index.ts';
 import type { Exchange, ResultDocument, ScenarioResult } from '../report/result-document.ts';
-import { failsTheRun, idsStillToRepeat } from '../report/verdict.ts';
+import { failsTheRun, idsStillToRepeat, withVerdict } from '../report/verdict.ts';
 import { answerFields, type Contents, type Entry, MAX_ADVICE, type Marker, maybeUntrusted } from './answer.ts';
+import { asCalls } from './as-calls.ts';
 
 /** A run of this server. Its document is redacted. */
 export interface PastRun {
   readonly id: string;
   readonly document: ResultDocument;
-  /** The checks that `run_failed` repeats after this run. */
+  /** The checks that `run_failed` repeats after this run: these or, if there are none, those with warnings. */
   readonly failed: readonly string[];
+  readonly warned: readonly string[];
   /** For a partial run, the last full run of the endpoint, whose causes still explain checks that fail as before. */
   readonly full?: PastRun;
 }
@@ -77,6 +79,11 @@ export function failedAfter(before: readonly string[], { results, strict }: Resu
   const fails = results.some(({ verdict }) => failsTheRun(verdict, strict));
   const failed = results.filter(({ verdict }) => fails && (verdict === 'fail' || verdict === 'warn'));
   return idsStillToRepeat(before, results, failed);
+}
+
+/** Returns the ids of the checks with warnings after this run, and earlier ones that got no verdict in it. */
+export function warnedAfter(before: readonly string[], { results }: ResultDocument): string[] {
+  return idsStillToRepeat(before, results, withVerdict(results, 'warn'));
 }
 
 /** Checks that share a cause. Answers number the groups. */
@@ -124,7 +131,7 @@ function carriedOver({ diagnosis, results }: ResultDocument, { document, id }: P
     evidence: one.evidence.filter((evidence) => same.has(evidence)),
   }));
   return [
-    ...diagnosis.filter(({ evidence, outcomes }) => outcomes === 0 && evidence.length === 0),
+    ...diagnosis.filter(({ evidence }) => evidence.length === 0),
     ...kept.filter(({ evidence }) => evidence.length > 0),
   ];
 }
@@ -132,9 +139,9 @@ function carriedOver({ diagnosis, results }: ResultDocument, { document, id }: P
 /** Maximum number of checks of a cause that the summary lists. */
 const MAX_CHECKS = 5;
 
-/** Renders verdict, counts and causes. */
-export async function summaryOf(past: PastRun, marker: Marker): Promise<Contents> {
-  const { id, document, failed } = past;
+/** Renders verdict, counts and causes; `more` are additional caveats. */
+export async function summaryOf(past: PastRun, marker: Marker, more: readonly string[] = []): Promise<Contents> {
+  const { id, document, failed, warned } = past;
   const groups = groupsOf(past);
   const own = await createOwnTexts(document, marker);
   const { counts, planned, requests, target } = document;
@@ -142,7 +149,7 @@ export async function summaryOf(past: PastRun, marker: Marker): Promise<Contents
   const first = groups[at]?.members[0]?.id;
   const partial = document.partial;
   const url = shortened(target.url);
-  const notes = caveats(document).map(shortened);
+  const notes = [...more, ...caveats(document)].map(shortened);
   return {
     head: [
       `${headline(document)}: ${url}`,
@@ -168,6 +175,9 @@ export async function summaryOf(past: PastRun, marker: Marker): Promise<Contents
         : [`More: details with run "${id}" and a check ("${first}") or a cause (${at + 1}).`]),
       ...(groups.some(({ kind }) => kind === 'inconclusive') ? ['`doctor` examines the connection.'] : []),
       ...(failed.length === 0 ? [] : [`After a fix: run_failed repeats ${counted(failed.length, 'check')}.`]),
+      ...(failed.length > 0 || warned.length === 0
+        ? []
+        : [`No check failed: run_failed repeats ${counted(warned.length, 'check')}, those with warnings.`]),
     ],
   };
 }
@@ -260,6 +270,21 @@ function checkFields(result: ScenarioResult) {
   return { id: result.id, expected: result.expected, got: gotOf(result) };
 }
 
+/** Returns the error of `run_failed` after a run without a verdict: why it had none, and what to do. Otherwise null. */
+export async function withoutVerdict(past: PastRun, marker: Marker): Promise<HookproofError | null> {
+  const { document, id } = past;
+  const [first] = groupsOf(past).filter((group) => isWithoutVerdict(group) || group.kind === 'failure');
+  if (first === undefined || (document.verdict !== 'inconclusive' && document.verdict !== 'harness-error')) return null;
+  const own = await createOwnTexts(document, marker);
+  const why = [titleIn(first, own), seenIn(first, own)].filter((text) => text !== '').map(asText);
+  const fix = asText(fixOf(first, own));
+  return new HookproofError(
+    'MCP_NO_VERDICT',
+    `run ${id} of ${shortened(document.target.url)} had no verdict, so no failed checks are known: ${why.join(': ')}`,
+    { hint: `${fix === '' ? '' : `${fix} `}\`doctor\` examines the connection. Then call \`run\` again.` },
+  );
+}
+
 /** Renders one cause: the reason, the fix and all its checks. */
 export async function causeOf(past: PastRun, number: number, marker: Marker): Promise<Contents> {
   const { id } = past;
@@ -292,7 +317,16 @@ export async function causeOf(past: PastRun, number: number, marker: Marker): Pr
     list: 'checks',
     entries: group.members.map((member) => {
       const fields = checkFields(member);
-      return { name: member.id, text: `${fields.id}: expected ${fields.expected}, got ${fields.got}`, data: fields };
+      const text = `${fields.id}: expected ${fields.expected}, got ${fields.got}`;
+      // A check of the whole run that no delivery shows: what it observed, and which deliveries may have caused it.
+      const suspects = (member.repeats ?? []).filter((one) => members.every((other) => other.id !== one));
+      if (suspects.length === 0) return { name: member.id, text, data: fields };
+      const observed = own.sent(member.observed);
+      return {
+        name: member.id,
+        text: `${text}\n   observed: ${asText(observed)}\n   suspects: ${suspects.join(', ')}`,
+        data: { ...fields, observed: asData(observed), suspects },
+      };
     }),
   };
 }
@@ -310,19 +344,21 @@ export async function checkOf({ id, document }: PastRun, wanted: string, marker:
   const { exchanges, reproduce } = result;
   const decisive = decisiveProbe(result);
   const sorted = [...exchanges].sort((one, other) => rank(one, decisive) - rank(other, decisive));
-  const command = reproduce === null ? '' : visible(reproduce.command);
+  // The boundary turns the command into a call.
+  const again = reproduce === null ? '' : `\`${visible(reproduce.command)}\``;
   const curl = reproduce?.curl ?? null;
   const { verdict, level, expected, observed, reason, why, requirements } = result;
   const fix = own.fixOf(result);
   // A reason may list the ids of many checks: it is cut only if it fills more than half of the answer.
-  const seen = own.sent(reason === '' || reason === observed ? observed : `${observed}; ${reason}`, 2 * maxBody);
+  const isRepeated = reason.includes(observed.replace(/^[^:]*: /, ''));
+  const seen = own.sent(reason === '' ? observed : isRepeated ? reason : `${observed}; ${reason}`, 2 * maxBody);
   const facts: readonly (readonly [string, Text])[] = [
     ['expected', expected],
     ['observed', seen],
     ['why', why],
     ['fix', fix],
     ['requirements', requirements.join(', ')],
-    ['command', command],
+    ['again', again],
   ];
   const filled = facts.filter(([, text]) => text !== '');
   const contents: Contents = {
@@ -367,6 +403,7 @@ function exchangeEntry(result: ScenarioResult, exchange: Exchange, marker: Marke
     body: describeBytes(response.body, maxAnswer),
   };
   return {
+    isVerbatim: true,
     name: `exchange "${visible(label)}"`,
     text: [
       `--- ${role} "${visible(label)}", changed: ${changed}; ${Math.round(timings.totalMs)} ms`,
@@ -398,7 +435,7 @@ function exchangeEntry(result: ScenarioResult, exchange: Exchange, marker: Marke
 /** Renders the curl script, which takes secrets from the environment. */
 function curlEntry(curl: string): Entry {
   const script = curl.trimEnd().split('\n').map(visible).join('\n');
-  return { name: 'the curl script', text: `--- curl\n${script}`, data: { part: 'curl', script } };
+  return { isVerbatim: true, name: 'the curl script', text: `--- curl\n${script}`, data: { part: 'curl', script } };
 }
 
 const MAX_OWN = 200;
@@ -440,6 +477,7 @@ const QUOTING_CERTIFICATES: ReadonlySet<string> = new Set([
 async function createOwnTexts(document: ResultDocument, marker: Marker): Promise<OwnTexts> {
   const { target } = document;
   const silent = wasNeverReached(document);
+  const stack = document.diagnosis.find((one) => one.stack !== null)?.stack ?? guessStack(document.results);
   const names = new Set([
     ...(await loadDictionary()).faults.map(({ name }) => name),
     ...namedFindings().map(({ fault }) => fault),
@@ -447,14 +485,18 @@ async function createOwnTexts(document: ResultDocument, marker: Marker): Promise
   const isOwn = (fault: string) =>
     !QUOTING.has(fault) && (target.tls === null || (names.has(fault) && !QUOTING_CERTIFICATES.has(fault)));
   const sent = (text: string, max?: number): Text =>
-    text === '' || silent ? visible(text) : { text: marker.text(text, max), data: marker.data(text, max) };
+    text === '' || silent
+      ? visible(text)
+      : { text: marker.text(asCalls(text), max), data: marker.data(asCalls(text), max) };
   return {
     sent,
     of: (fault, text) => (isOwn(fault) ? text : sent(text, MAX_ADVICE)),
     reasonOf: ({ decidedBy, reason }, text) => (reason !== '' && IN_OWN_WORDS.has(decidedBy) ? text : sent(text)),
     fixOf: ({ id, fix }) => {
       const known = findScenario(id);
-      return known !== undefined && explainMistake(known).fix === fix ? fix : sent(fix, MAX_ADVICE);
+      if (known === undefined || explainMistake(known).fix !== fix) return sent(fix, MAX_ADVICE);
+      const code = stack === null ? undefined : codeFor(MISTAKES[known.mistake].fix, stack.name as Stack);
+      return code === undefined ? fix : `${fix} For ${stack?.name}: ${code}`;
     },
   };
 }

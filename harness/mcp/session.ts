@@ -12,7 +12,7 @@ import type { ResultDocument, RunListener } from '../report/result-document.ts';
 import { isComparable } from '../report/verdict.ts';
 import { type AddressPolicy, pinEndpoint } from '../transport/index.ts';
 import type { Row } from './look-ups.ts';
-import { failedAfter, type PastRun } from './run-answers.ts';
+import { failedAfter, type PastRun, warnedAfter } from './run-answers.ts';
 
 const CREDENTIALS_HINT =
   'Ask the user to set HOOKPROOF_SECRET or HOOKPROOF_API_KEY in the environment of this server. Give `open`: true ' +
@@ -46,13 +46,16 @@ export interface SessionOptions {
   readonly stopping: AbortSignal;
 }
 
-/** The endpoint and the checks of a run. If all lists are empty, the configuration selects the checks. */
+/**
+ * The endpoint and the checks of a run. If all lists are empty, the configuration selects the checks. What is undefined
+ * is as in the last run at the endpoint or, before the first, as configured.
+ */
 interface RunRequest {
-  /** If undefined, the configured endpoint is tested. */
-  readonly url: string | undefined;
-  /** Allows a run without any credentials. */
-  readonly open: boolean;
-  /** Deliveries in flight. If undefined, as configured. */
+  /** If undefined, the last endpoint is tested. */
+  readonly url?: string | undefined;
+  /** Whether to allow a run without any credentials. */
+  readonly open?: boolean | undefined;
+  /** Deliveries in flight. */
   readonly concurrency?: number | undefined;
   readonly suites: readonly string[];
   readonly scenarios: readonly string[];
@@ -78,19 +81,21 @@ const MAX_RUNS = 5;
 
 /** The id of the last full run before the server started. */
 const EARLIER = 'r0';
-const WHOLE: RunRequest = { url: undefined, open: false, suites: [], scenarios: [], greps: [] };
 
-type RememberedRun = PastRun & { readonly request: RunRequest };
+/** What later runs at an endpoint take from the last one. */
+type EndpointSettings = Pick<RunRequest, 'open' | 'concurrency'>;
 
 /** What is remembered about an endpoint, however many runs of others follow. */
 interface TestedEndpoint {
-  /** The id and the request of the last run. */
-  readonly id: string;
-  readonly request: RunRequest;
+  /** The last run; before the first in this session, the last full run that is stored, if any. */
+  readonly last: PastRun | null;
+  readonly settings: EndpointSettings;
   /** The last full run with enough verdicts; null if there is none. */
-  readonly full: RememberedRun | null;
+  readonly full: PastRun | null;
   /** The checks that failed when they last ran. */
   readonly failed: readonly string[];
+  /** The checks that warned when they last ran. */
+  readonly warned: readonly string[];
 }
 
 export class Session {
@@ -102,9 +107,11 @@ export class Session {
   readonly #addresses: AddressPolicy;
   /** The configuration files as they were at start-up. */
   readonly #files: ReturnType<typeof recordedFiles>;
-  readonly #runs: RememberedRun[] = [];
+  readonly #runs: PastRun[] = [];
   /** By the URL as configured or given. */
   readonly #endpoints = new Map<string, TestedEndpoint>();
+  /** The endpoint to which the last tool sent; undefined before the first. */
+  #url: string | undefined;
   #runCount = 0;
   #examined: DoctorDocument | null = null;
   /** The tool that is currently sending; null if none is. */
@@ -138,7 +145,7 @@ export class Session {
   }
 
   /** Returns the run with this id; by default, the last one. @throws HookproofError MCP_UNKNOWN_RUN or MCP_BUSY */
-  pastRun(id?: string): RememberedRun {
+  pastRun(id?: string): PastRun {
     // The client that gave up on a run asks for that one, not for the one before.
     const isAwaited = id === undefined && (this.#runs.length === 0 || this.#active?.signal.aborted === true);
     if (isAwaited && this.#active?.name === 'run') throw this.#busy(this.#active);
@@ -154,12 +161,12 @@ export class Session {
   }
 
   /**
-   * Returns the checks that failed when they last ran against an endpoint, in this session or before it. By default,
-   * the endpoint is that of the last run, and before the first run the configured one.
+   * Returns what is known about an endpoint, in this session or from before it. By default, the endpoint is the last one.
+   *
+   * @throws HookproofError MCP_UNKNOWN_RUN
    */
-  async failedChecks(given: string | undefined): Promise<TestedEndpoint & { readonly url: string }> {
-    const url =
-      given ?? this.#runs.at(-1)?.request.url ?? (await collectConfig(await this.#sourcesFor(given))).values.url;
+  async lastResults(given: string | undefined): Promise<TestedEndpoint & { readonly url: string }> {
+    const { url } = (await collectConfig(await this.#sourcesFor(given))).values;
     const tested = url === undefined ? null : await this.#testedEndpoint(url);
     if (url !== undefined && tested !== null) return { ...tested, url };
     const message = url === undefined ? 'nothing was run yet' : `nothing was run yet at ${shownUrl(url)}`;
@@ -174,8 +181,9 @@ export class Session {
     if (document === null && failed.length === 0) return null;
     const count = [...this.#endpoints.values()].filter(({ full }) => full?.id.startsWith(EARLIER)).length;
     const id = count === 0 ? EARLIER : `${EARLIER}-${count + 1}`;
-    const request = { ...WHOLE, url };
-    const tested = { id, request, failed, full: document && { id, document, request, failed } };
+    const warned = document === null ? [] : warnedAfter([], document);
+    const full = document && { id, document, failed, warned };
+    const tested = { last: full, settings: {}, full, failed, warned };
     this.#endpoints.set(url, tested);
     return tested;
   }
@@ -203,10 +211,11 @@ export class Session {
   }
 
   /**
-   * Returns the sources of the configuration as it was at start-up. Throws if a file has changed since: it could name
-   * other variables and files on this machine as secrets to send.
+   * Returns the sources of the configuration as it was at start-up, for the given endpoint or the last one. Throws if a
+   * file has changed since: it could name other variables and files on this machine as secrets to send.
    */
-  async #sourcesFor(url: string | undefined): Promise<LoadOptions> {
+  async #sourcesFor(given: string | undefined): Promise<LoadOptions> {
+    const url = given ?? this.#url;
     const sources = this.#sources;
     const changed = await this.#files.changed();
     if (changed === null) {
@@ -240,9 +249,12 @@ export class Session {
   }
 
   async #runChecks(request: RunRequest, { progress, signal }: CallOptions): Promise<PastRun> {
-    const { concurrency, open, suites, scenarios, greps, url } = request;
-    const loaded = await loadConfig(await this.#sourcesFor(url));
-    if (!open && !loaded.run.open) requireCredentials(loaded.partner, CREDENTIALS_HINT);
+    const { suites, scenarios, greps } = request;
+    const loaded = await loadConfig(await this.#sourcesFor(request.url));
+    const { url } = loaded.partner;
+    const before = await this.#testedEndpoint(url);
+    const { open = before?.settings.open, concurrency = before?.settings.concurrency } = request;
+    if (open !== true && !loaded.run.open) requireCredentials(loaded.partner, CREDENTIALS_HINT);
     const isSelection = suites.length + scenarios.length + greps.length > 0;
     const maxMs = loaded.run.maxMs ?? DEFAULT_MAX_MS;
     const run = {
@@ -255,25 +267,27 @@ export class Session {
       if (event.type === 'scenario-finished') progress(event.finished, event.planned);
     };
     const options = { signal, addresses: this.#addresses, listener };
-    const before = await this.#testedEndpoint(loaded.partner.url);
-    return this.#rememberRun(request, loaded.partner.url, await this.commands.run({ ...loaded, run }, options), before);
+    const document = await this.commands.run({ ...loaded, run }, options);
+    return this.#rememberRun(url, { open, concurrency }, document, before);
   }
 
-  #rememberRun(given: RunRequest, url: string, document: ResultDocument, before: TestedEndpoint | null): PastRun {
+  #rememberRun(
+    url: string,
+    settings: EndpointSettings,
+    document: ResultDocument,
+    before: TestedEndpoint | null,
+  ): PastRun {
     this.#runCount++;
     const full = before?.full ?? null;
-    const past = {
-      id: `r${this.#runCount}`,
-      document,
-      request: { ...given, url },
-      failed: failedAfter(before?.failed ?? [], document),
-      ...(document.partial && full !== null && { full }),
-    };
-    const { id, request, failed } = past;
-    this.#endpoints.set(url, { id, request, failed, full: isComparable(document) ? past : full });
-    this.#runs.push(past);
+    const failed = failedAfter(before?.failed ?? [], document);
+    const warned = warnedAfter(before?.warned ?? [], document);
+    const known = document.partial && full !== null ? { full } : {};
+    const last = { id: `r${this.#runCount}`, document, failed, warned, ...known };
+    this.#endpoints.set(url, { last, settings, full: isComparable(document) ? last : full, failed, warned });
+    this.#url = url;
+    this.#runs.push(last);
     if (this.#runs.length > MAX_RUNS) this.#runs.shift();
-    return past;
+    return last;
   }
 
   async #examineEndpoint({ deliver, url }: ExamineRequest, { signal }: CallOptions): Promise<DoctorDocument> {
@@ -294,6 +308,7 @@ export class Session {
       signal: ended,
       addresses,
     });
+    this.#url = values.url ?? this.#url;
     return this.#examined;
   }
 }

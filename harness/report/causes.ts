@@ -61,14 +61,14 @@ export function withDiagnosisOf(full: ResultDocument, document: ResultDocument):
 }
 
 /**
- * Returns a key that is equal for results that failed in the same way. Those with an answered status are also separated
- * by suite.
+ * Returns a key that is equal for results that failed in the same way, or lack a verdict for the same reason. Failures
+ * with an answered status are also separated by suite.
  */
 export function causeKey(result: ScenarioResult): string {
   const status = answeredStatus(result);
-  // Crashes, closed connections and invalid answers are the same in every suite.
-  const suite = status !== null && status < 500 ? result.suite : '';
-  return JSON.stringify([suite, whatWentWrong(result)]);
+  // Crashes, closed connections, invalid answers and reasons for no verdict are the same in every suite.
+  const isAnswer = result.verdict !== 'inconclusive' && status !== null && status < 500;
+  return JSON.stringify([isAnswer ? result.suite : '', whatWentWrong(result)]);
 }
 
 /** Returns the status of the decisive answer; null if there was none. */

@@ -6,7 +6,12 @@ import type { ScenarioResult } from '../../../harness/report/result-document.ts'
 import { documentWith, resultWith } from '../report/documents.ts';
 
 const marker = createMarker();
-const pastRun = (...results: ScenarioResult[]) => ({ id: 'r1', document: documentWith({ results }), failed: [] });
+const pastRun = (...results: ScenarioResult[]) => ({
+  id: 'r1',
+  document: documentWith({ results }),
+  failed: [],
+  warned: [],
+});
 
 it('the deliveries that were in flight are all listed, as far as the size of the answer allows', async () => {
   const ids = Array.from({ length: 40 }, (_, at) => `valid/kind-number-${at}`);

@@ -53,7 +53,7 @@ const plain = (text: string) =>
 const VERBOSE = { columns: 80, color: false, unicode: true, verbose: true };
 
 async function mcpSummary(document: Parameters<typeof renderHuman>[0]) {
-  return summaryOf({ id: '1', document, failed: [] } as Parameters<typeof summaryOf>[0], createMarker());
+  return summaryOf({ id: '1', document, failed: [], warned: [] } as Parameters<typeof summaryOf>[0], createMarker());
 }
 
 describe('the number of causes', () => {
