@@ -9,7 +9,7 @@ type Replacement = StageFault['replace'];
 /** A test of a value, usually of the whole payload. */
 export type Condition = (value: unknown) => boolean;
 
-/** Returns the field at a dotted path; undefined when it or a parent is missing. */
+/** Returns the field at a dotted path. Undefined if it or a parent is missing. */
 export function fieldAt(payload: unknown, path: string): unknown {
   let here = payload;
   for (const name of path.split('.')) {
@@ -19,7 +19,7 @@ export function fieldAt(payload: unknown, path: string): unknown {
   return here;
 }
 
-/** Returns the text at a dotted path; undefined when there is none. */
+/** Returns the text at a dotted path. Undefined if there is none. */
 export function textAt(payload: unknown, path: string): string | undefined {
   const value = fieldAt(payload, path);
   return typeof value === 'string' ? value : undefined;
@@ -193,7 +193,7 @@ export function throwDuplicateKey(): never {
   throwTypeError('duplicate key value violates unique constraint');
 }
 
-/** Returns the id in an unverified body; undefined when the body is not JSON. */
+/** Returns the id in an unverified body. Undefined if the body is not JSON. */
 export function idInBody(res: Response<unknown, DeliveryState>): string | undefined {
   try {
     return idOf(JSON.parse(required(res, 'rawBody').toString('utf8')));

@@ -89,7 +89,7 @@ function idInStream(res: Response<unknown, DeliveryState>): string | undefined {
   return /"id":\s*"([^"]*)"/.exec(required(res, 'rawBody').toString('latin1'))?.[1];
 }
 
-/** Returns a value as JSON; undefined when it is nested too deeply. */
+/** Returns a value as JSON. Undefined if it is nested too deeply. */
 function serialise(value: unknown): string | undefined {
   try {
     return JSON.stringify(value);

@@ -130,7 +130,7 @@ export function rememberingClient(give: (res: Response) => void, isGiven: (req: 
 /** Returns the type in Content-Type, without parameters. */
 export const mediaType = (req: Request) => (req.headers['content-type'] ?? '').split(';', 1)[0]?.trim() ?? '';
 
-/** Parses the body as JSON; undefined when it is not JSON. */
+/** Parses the body as JSON. Undefined if it is not JSON. */
 export function jsonOf(body: Buffer): unknown {
   try {
     return JSON.parse(body.toString('utf8'));

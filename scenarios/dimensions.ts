@@ -144,7 +144,7 @@ export type Dimension = 'notification' | 'content' | 'content type' | 'framing' 
 
 /** The expected answers, by the kind of shape. */
 export const ANSWERS = {
-  /** For requests in the sender's own shape. */
+  /** The answers to requests in the sender's own shape. */
   own: refused,
   invented: refusedAsInvented,
   shape: refusedInAnotherShape,

@@ -9,7 +9,10 @@ type Audit = Pick<ObservationScenario, 'observe'>;
 
 const passed = (observed: string): Observation => ({ verdict: 'pass', observed, reason: '' });
 
-/** For a run without anything to examine: a partial run, or a run whose deliveries were all accepted. */
+/**
+ * Returns the observation of a run without anything to examine: a partial run, or a run whose deliveries were all
+ * accepted.
+ */
 const notApplicable = (reason: string): Observation => ({ verdict: 'not-applicable', observed: '', reason });
 
 /** Returns an audit that draws a conclusion only if the effects window has answered. */

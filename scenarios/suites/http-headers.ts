@@ -19,7 +19,9 @@ const allLower: AddressChange = {
   make: (head) => ({ ...head, headers: head.headers.map(([name, value]) => [name.toLowerCase(), value] as const) }),
 };
 
-/** For a header that is larger than most servers accept. They may reject it or close the connection. */
+/**
+ * The answers to a header that is larger than most servers accept. Such a server may reject it or close the connection.
+ */
 const acceptedOrClosed: Expectation = {
   text: '200, any 4xx or a closed connection',
   authentic: true,

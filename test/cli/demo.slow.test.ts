@@ -1,4 +1,4 @@
-/** `hookproof demo`: all checks that it can play, against the reference receiver of its own process. */
+/** `hookproof demo`: all checks that it can play, against the reference receiver in its own process. */
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

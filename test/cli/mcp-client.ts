@@ -10,7 +10,7 @@ import { MAIN } from './hookproof.ts';
 /** The answer of a tool. */
 export interface ToolAnswer {
   readonly text: string;
-  /** Null for an error. */
+  /** The structured content. Null for an error. */
   readonly data: Readonly<Record<string, unknown>> | null;
   readonly isError: boolean;
   /**

@@ -24,7 +24,7 @@ function isStale(): boolean {
   return [...RULES, ...inside].some((path) => changedAt(path) >= built);
 }
 
-/** Returns the modification time in milliseconds; 0 if the file does not exist. */
+/** Returns the modification time in milliseconds. 0 if the file does not exist. */
 function changedAt(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
 }

@@ -6,7 +6,7 @@ import { tlsServer } from './servers.ts';
 /** Faults that are not problems. The suite `tls` treats them in the same way. */
 const NO_PROBLEM = ['expires-soon', 'misordered', 'duplicate', 'unrelated', 'root-sent'];
 
-/** Some versions of OpenSSL do not load these at the default security level. */
+/** Fixtures that some versions of OpenSSL do not load at the default security level. */
 const NEEDS_LEVEL_0: readonly string[] = ['sha1', 'rsa1024', 'weak-intermediate'];
 
 describe('the certificate of a server', () => {

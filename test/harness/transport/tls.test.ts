@@ -259,7 +259,7 @@ describe('TLS material', () => {
     expect(make).toThrow(expect.objectContaining({ code: 'PARTNER_TLS', kind: 'usage' }));
   });
 
-  // Some builds of Node 22 accept every certificate that is made here.
+  // Some builds of Node 22 accept every certificate that these tests create.
   it.skipIf(LOADS_SHA1 && !REFUSES_WEAK_KEYS)('that OpenSSL does not accept is rejected with its reason', async () => {
     const issuer = await makeCertificate({ subject: 'CN=authority', authority: true });
     const weak = REFUSES_WEAK_KEYS ? ({ key: 'rsa1024' } as const) : ({ hash: 'SHA-1' } as const);

@@ -77,7 +77,7 @@ export class Podman {
     return stdout.trim();
   }
 
-  /** Chooses a runtime that works here. Returns why none does; null if one does. */
+  /** Chooses a runtime that works here. Returns why none does. Null if one does. */
   async chooseRuntime(image: string): Promise<string | null> {
     const problems: string[] = [];
     for (const runtime of RUNTIMES) {

@@ -1,5 +1,5 @@
 /**
- * The inbox fails under load and recovers, while the receiver keeps running: what the receiver answers meanwhile,
+ * The inbox fails under load and recovers, while the receiver keeps running: what the receiver answers in the meantime,
  * whether it says that it is not ready, whether every 200 has a row, and whether everything is handled afterwards.
  */
 import { setTimeout as pause } from 'node:timers/promises';

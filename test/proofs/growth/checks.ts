@@ -95,7 +95,7 @@ async function measureRuns(
     return await measureProgram(args, CREDENTIALS, [0, 1]);
   };
   try {
-    await run(1); // warms the receiver up
+    await run(1); // warms up the receiver
     const costs = await interleaved(TIMES, rounds, run);
     const rows: RunsAt[] = [];
     for (const times of TIMES) {

@@ -18,7 +18,7 @@ const IDLE_AT_AN_ENDPOINT = 100;
 
 interface Settings {
   readonly endpoints: readonly number[];
-  /** To each endpoint. */
+  /** Numbers of connections to each endpoint. */
   readonly connections: readonly number[];
   readonly warmUpMs: number;
   readonly sliceMs: number;
@@ -34,7 +34,7 @@ const SCHEMES: readonly Scheme[] = ['http', 'https'];
 interface RateAt {
   readonly scheme: Scheme;
   readonly endpoints: number;
-  /** To each endpoint. */
+  /** Number of connections to each endpoint. */
   readonly connections: number;
   /** Deliveries per second. */
   readonly rate: number;

@@ -1,5 +1,5 @@
 /**
- * A correct receiver in another style than the reference receiver: bare node:http, one class with a method per
+ * A correct receiver in a style other than that of the reference receiver: bare node:http, one class with a method per
  * decision, no framework, no stages. Its faults override methods. The diagnosis is measured on these receivers, because
  * it was developed without them.
  */

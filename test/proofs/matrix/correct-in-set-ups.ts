@@ -9,7 +9,7 @@ import { SET_UPS, type SetUp } from './set-ups.ts';
 /** Number of concurrent receivers in each set-up. With jitter, most of the time is spent waiting. */
 const AT_ONCE: Readonly<Record<SetUp, number>> = { loopback: 4, nginx: 4, proxy: 4, jitter: 10 };
 
-/** These set-ups forward HTTP. */
+/** Set-ups that forward HTTP. */
 const HTTP_ONLY: readonly SetUp[] = ['nginx', 'proxy'];
 
 /** Receivers that send an unrequested interim answer, which nginx mistakes for the beginning of the final one. */

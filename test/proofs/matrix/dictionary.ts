@@ -60,9 +60,9 @@ export function outcomesText({ mutants, faults, ...head }: OutcomesFile): string
 
 /**
  * A part of the matrix for every commit. Each mutant plays the scenarios that turn it red, the plain valid delivery,
- * and an eighth of the others, a different eighth for each mutant. A mutant with other outcomes than recorded is played
- * again in full before it counts. Correct receivers always play everything. A scenario that newly turns a mutant red
- * may be missed; only the whole matrix finds all of them.
+ * and an eighth of the others, a different eighth for each mutant. A mutant whose outcomes differ from the recorded
+ * ones is played again in full before it counts. Correct receivers always play everything. A scenario that newly turns
+ * a mutant red may be missed; only the whole matrix finds all of them.
  */
 
 /** The plain valid delivery. Unless it is accepted, nothing else is sent. */
