@@ -245,7 +245,7 @@ function requirements(): string {
   );
 }
 
-/** Returns a statement of the specification with its entries, one row each. */
+/** Returns the table rows of a statement of the specification, one for each of its entries. */
 function rowsOf({ says, entries, none = '' }: Statement): readonly (readonly string[])[] {
   if (entries.length === 0) return [[says, 'none', '', '', none]];
   return entries.map((id, at) => {

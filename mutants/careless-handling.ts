@@ -30,7 +30,7 @@ export function statusOf(payload: unknown): unknown {
   return fieldAt(payload, 'data.metadata.orderStatus') ?? fieldAt(payload, 'data.status');
 }
 
-/** Returns true when a body is valid JSON. */
+/** Returns true if a body is valid JSON. */
 export function isJson(body: Buffer): boolean {
   try {
     JSON.parse(body.toString('utf8'));
@@ -83,7 +83,8 @@ export function throwTypeError(why: string): never {
 }
 
 /**
- * Yields every object and array in a value, starting with the value itself. Not recursive, because nesting may be deep.
+ * Yields every object and array in a value, starting with the value itself. Does not use recursion, because nesting may
+ * be deep.
  */
 export function* containersIn(value: unknown): Generator<object> {
   const open = [value];

@@ -131,9 +131,9 @@ interface LoggedSettings {
 
 /** What a mutant writes to its log. A line break is added at the end. */
 interface LogText {
-  /** Text written when the receiver starts, including after a restart. */
+  /** The text to write when the receiver starts, including after a restart. */
   readonly start?: string;
-  /** Text written when a delivery has ended. Nothing is written if it is undefined. */
+  /** Returns the text to write when a delivery has ended. Nothing is written if the text is undefined. */
   readonly delivery?: (report: DeliveryReport) => string | undefined;
 }
 

@@ -21,7 +21,7 @@ export interface Client {
    * meaning.
    */
   readonly fault: string | null;
-  /** True when the certificate has the agreed name, whatever its issuer. */
+  /** True if the certificate has the agreed name, whatever its issuer. */
   readonly named: boolean;
 }
 
@@ -93,7 +93,7 @@ const UNTRUSTED_ISSUER: ReadonlySet<string | null> = new Set([
   'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
 ]);
 
-/** Returns true when the only fault of a certificate is that no trusted CA issued it. */
+/** Returns true if the only fault of a certificate is that no trusted CA issued it. */
 export const hasUntrustedIssuer: AcceptsClient = ({ certificate, fault }) =>
   certificate !== null && UNTRUSTED_ISSUER.has(fault);
 

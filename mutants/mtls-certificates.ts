@@ -19,7 +19,7 @@ function tolerate(code: string): StageFault['replace'] {
   return alsoAcceptIf(({ certificate, fault, named }) => certificate !== null && named && fault === code);
 }
 
-/** Returns true when the certificate names the receiver's CA as its issuer. */
+/** Returns true if the certificate names the receiver's CA as its issuer. */
 function namesTrustedIssuer(parts: FaultParts): (client: Client) => boolean {
   const subject = trustedCaOf(parts)?.toLegacyObject().subject;
   return ({ certificate }) => certificate !== null && same(certificate.issuer, subject);

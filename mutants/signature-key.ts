@@ -1,4 +1,4 @@
-/** Mutants that use a different algorithm or a different secret than the sender. */
+/** Mutants whose algorithm or secret differs from that of the sender. */
 import { createHash, getHashes } from 'node:crypto';
 import { refuseUnauthorized } from '../receiver/stages/stage.ts';
 import { family } from './family.ts';

@@ -135,7 +135,7 @@ export const refusedInAnotherFraming: Expectation = {
   warn: ['3xx', '5xx', 'none'],
 };
 
-/** Invalid or missing credentials with another method. Servers may also answer it with a redirect. */
+/** Invalid or missing credentials on a request with another method. Servers may also answer it with a redirect. */
 export const refusedByMethod: Expectation = {
   text: 'any 3xx or 4xx, 501, 505 or a closed connection (another 5xx: warning)',
   authentic: false,

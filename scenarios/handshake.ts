@@ -56,7 +56,7 @@ export interface HelloExpectation {
 export interface ChainExpectation {
   readonly text: string;
   readonly faults: readonly ChainFaultCode[];
-  /** Whether only faults of the server certificate count, or only those of the CA certificates. Default: all. */
+  /** The certificates whose faults count: only that of the server, or only those of the CAs. Default: all. */
   readonly of?: 'leaf' | 'issuers';
   /** Faults that hide the faults that this scenario checks. */
   readonly hiddenBy?: readonly ChainFaultCode[];

@@ -107,7 +107,9 @@ export interface Kit {
    * the feature `mtls`.
    */
   readonly clientCertificate: string;
-  /** A self-signed certificate, in PEM, with the same subject as {@link clientCertificate}. Created on first use. */
+  /**
+   * A self-signed certificate, in PEM, with the same subject as {@link clientCertificate}. It is created on first use.
+   */
   readonly selfSignedCertificate?: string;
   /**
    * Other host names that the endpoint's server may answer for: the names in its certificate, and a sibling of its
@@ -116,7 +118,7 @@ export interface Kit {
   readonly otherServerNames?: readonly string[];
   /** Returns the valid signature of a body: HMAC-SHA256 with the secret, in base64. */
   sign(body: Uint8Array): string;
-  /** For scenarios in the steps of a rotation. They need the feature `rotation`. */
+  /** Set for a scenario in the steps of a rotation. Such a scenario needs the feature `rotation`. */
   readonly rotation?: {
     /** Returns the valid signature of a body under one of the two secrets. */
     sign(body: Uint8Array, secret: RotatedSecret): string;

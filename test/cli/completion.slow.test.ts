@@ -108,8 +108,8 @@ describe('hookproof __complete', () => {
 });
 
 /**
- * Types lines into a shell in a terminal. After each one, a key moves to its start and `echo` is put before it, so that
- * the shell prints the completed line. This is written in Python, because Node has no pseudo-terminals.
+ * Types lines into a shell in a terminal. After each one, a key moves the cursor to its start and `echo` is put before
+ * it, so that the shell prints the completed line. This is written in Python, because Node has no pseudo-terminals.
  */
 const TYPIST = `
 import fcntl, json, os, pty, re, struct, sys, termios

@@ -2,7 +2,9 @@
 import { execFile } from 'node:child_process';
 import { MAIN } from './hookproof.ts';
 
-/** Opens a terminal with this width, and types the input. Written in Python, because Node has no pseudo-terminals. */
+/**
+ * Opens a terminal with this width, and types the input. The script is in Python, because Node has no pseudo-terminals.
+ */
 const TERMINAL = `
 import fcntl, os, pty, struct, sys, termios
 child, end = pty.fork()

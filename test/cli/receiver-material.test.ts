@@ -85,7 +85,7 @@ async function reading(flags: TlsFlags): Promise<TlsReading> {
   return read();
 }
 
-/** Returns how many certificates it sends, and the error of a client that trusts the root. */
+/** Returns how many certificates the receiver sends, and the error of a client that trusts the root. */
 async function handshake(port: number): Promise<{ sent: number; error: string | null }> {
   const socket = connect({
     port,

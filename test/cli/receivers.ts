@@ -6,7 +6,7 @@ import { MAIN } from './hookproof.ts';
 
 const children: ChildProcess[] = [];
 
-/** Ends the processes that a failed test has left running. For `afterAll`. */
+/** Ends the processes that a failed test has left running. Call it in `afterAll`. */
 export function endReceivers(): void {
   for (const child of children) child.kill('SIGKILL');
 }

@@ -9,13 +9,10 @@ import { accepting, freePort } from '../endpoints/listen.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
-/**
- * The PATH, with the Node of the tests, and the interpreters that find the system's packages, which may not be first
- * otherwise.
- */
+/** The PATH. It begins with the Node of the tests and with the interpreters that find the system's packages. */
 const PATH = [dirname(process.execPath), '/usr/bin', process.env.PATH].join(delimiter);
 
-/** Checks that replace those of the table if a test takes the framework from a different place than a partner. */
+/** Checks that replace those of the table if a test does not take the framework from where a partner would. */
 const CHECKS: Partial<Readonly<Record<Stack, string>>> = {
   laravel: 'php --version && test -f /usr/share/php/Illuminate/Routing/autoload.php',
 };
@@ -97,7 +94,7 @@ export interface RecipeSettings {
   readonly apiKey?: string;
   /** The port. Default: a free one. */
   readonly port?: number;
-  /** Maximum size of a file, in bytes. Not for Node, which exits instead of failing to write. */
+  /** Maximum size of a file, in bytes. Do not set it for Node, which then exits instead of failing to write. */
   readonly maxFileBytes?: number;
 }
 

@@ -111,7 +111,7 @@ describe('a forged delivery', () => {
   it('fails wherever it is accepted at level must, unless an attacker cannot make it', () => {
     const accepted = FORMS.flatMap((form) => exceptions(false, form, 200, ['fail']));
     const must = accepted.filter((id) => findScenario(id)?.level === 'must');
-    // Sent as plain text, its signature covers what a parser leaves of an unread body.
+    // This check sends plain text with a signature over what a parser leaves of an unread body.
     expect(must).toEqual(['signature/over-unread-body']);
   });
 });

@@ -6,7 +6,7 @@ import { missingPrograms } from './programs.ts';
 
 declare module 'vitest' {
   export interface ProvidedContext {
-    /** True if all cases are run of tests for which `npm test` runs only a sample. */
+    /** True if every case is run, even in tests for which `npm test` runs only a sample. */
     whole: boolean;
   }
 }

@@ -13,7 +13,7 @@ type Trusted = readonly Pick<Sent, 'cert'>[];
 
 export interface Chain {
   readonly sent: (made: Authorities) => Promise<readonly Sent[]> | readonly Sent[];
-  /** Default: the test root. */
+  /** The trusted certificates. Default: the test root. */
   readonly trusted?: (made: Authorities) => Trusted | Promise<Trusted>;
   readonly host?: string;
   /** Node's error code. Null if Node accepts the chain. */

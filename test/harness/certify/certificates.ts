@@ -73,7 +73,7 @@ export function certificate(privateKey: KeyObject, document = certifiedDocument(
   );
 }
 
-/** Options with which {@link certificate} is valid. */
+/** Returns options with which {@link certificate} is valid. */
 export function options(publicKey: KeyObject, parts: Partial<VerifyOptions> = {}): VerifyOptions {
   return {
     keys: [publicKey],

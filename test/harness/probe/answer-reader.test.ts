@@ -1,4 +1,4 @@
-/** Reads pieces, which may be endless, until one completes a result. Also reports how many were read. */
+/** The reader takes pieces, possibly without end, until one completes a result, and reports how many it took. */
 import { describe, expect, it } from 'vitest';
 import { AnswerReader, type AnswerReading } from '../../../harness/probe/answer-reader.ts';
 

@@ -193,7 +193,7 @@ describe('answers that differ where they should not', () => {
 
   it('are compared again, and a difference that comes and goes is none', async () => {
     let requests = 0;
-    // The first of four is valid, and the third reaches another process than the others.
+    // The first of four is valid, and the third reaches a different process from the others.
     const { sent, verdict } = await play('leaks/known-id', () => {
       requests += 1;
       return requests % 4 === 1 ? answered(200) : answered(401, `worker ${requests === 3 ? 'beta' : 'alpha'}`);

@@ -8,7 +8,7 @@ const SECRET = 'a secret of the tests, which is long enough';
 const ID = 'http/forged-while-others-arrive';
 const UNFINISHED = 'http/while-a-body-is-unfinished';
 
-/** Runs a check against a receiver that verifies unless `isSkipped`. */
+/** Runs a check against a receiver that verifies unless `isSkipped` returns true. */
 async function played(isSkipped: (arriving: number) => boolean, oneAtATime = false, id = ID, timeoutMs = 8000) {
   let arriving = 0;
   let previous: Promise<unknown> = Promise.resolve();

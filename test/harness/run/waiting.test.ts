@@ -1,4 +1,4 @@
-/** What a run waits for: an endpoint that is starting, and a maximum rate. Also, how long it expects to take. */
+/** What a run waits for: an endpoint that is starting, and a maximum rate. It also estimates how long it takes. */
 import { randomBytes } from 'node:crypto';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';

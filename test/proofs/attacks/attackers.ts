@@ -12,7 +12,7 @@ export interface Attack {
   readonly connections: number;
   /** Flags of `hookproof receiver` that turn off the limit which stops the attack. */
   readonly without: readonly string[];
-  /** Sends for as long as the connection is open. */
+  /** Sends bytes for as long as the connection is open. */
   readonly send: (socket: Socket, nth: number) => void;
   /** Maximum memory of the receiver during the attack, in MB. Default: the usual limit. */
   readonly maxMb?: number;

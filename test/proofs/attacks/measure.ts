@@ -1,8 +1,9 @@
 /**
- * `npm run proofs -- attacks`: attacks without credentials against the compiled receiver with a heap of 512 MB, valid
- * deliveries at the same time, and the figures. With names, only these attacks; with `--without-limits`, the receiver
- * runs without the limit that stops each of them. Exits with 1 when a valid delivery was not answered 200, or when the
- * receiver took more than 250 MB. Not part of `npm test`, because the result depends on the machine.
+ * `npm run proofs -- attacks [NAME...]` attacks the compiled receiver, with a heap of 512 MB, without credentials and
+ * with valid deliveries at the same time, and prints the figures. With names, it runs only these attacks. With
+ * `--without-limits`, the receiver runs without the limit that stops each attack. Exits with 1 if a valid delivery was
+ * not answered 200, or if the receiver took more than 250 MB. It is not part of `npm test`, because the result depends
+ * on the machine.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';

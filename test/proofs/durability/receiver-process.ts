@@ -31,7 +31,7 @@ export interface ReceiverProcess {
   readiness(): Promise<number>;
   /** Sends SIGKILL, and resolves when the process has ended. */
   kill(): Promise<void>;
-  /** Sends SIGTERM. Only the script has counts. */
+  /** Sends SIGTERM, and resolves when the process has ended. Only the script returns counts. */
   end(): Promise<{ readonly code: number | null; readonly stderr: string; readonly counts: ReceiverCounts | null }>;
 }
 

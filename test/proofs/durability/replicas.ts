@@ -1,6 +1,6 @@
 /**
- * Several receivers on one database behind a round robin. Each notification is delivered three times at once over
- * different connections, so that it reaches different receivers.
+ * Several receivers that share one database, behind a proxy that uses them in turn. Each notification is delivered
+ * three times at once over different connections, so that it reaches different receivers.
  */
 import { writeFileSync } from 'node:fs';
 import { Agent } from 'node:http';

@@ -105,7 +105,7 @@ export async function startCase(
       try {
         process.kill(Number(readFileSync(join(folder, 'pid'), 'utf8')), 'SIGKILL');
       } catch {
-        // The log shows why it ended. The run then has no verdict on restarts.
+        // The log shows why the receiver ended. The run then has no verdict on restarts.
         console.log(readFileSync(join(folder, 'log'), 'utf8').slice(-2000));
       }
     },

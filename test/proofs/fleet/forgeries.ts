@@ -40,7 +40,7 @@ const certified = (one: FleetPartner) =>
     certificate: { issuedAt: NOW.toISOString(), expiresAt: new Date(NOW.getTime() + 1e9).toISOString() },
   });
 
-/** Returns each forgery with the reason for which the shards are not joined. */
+/** Returns each forgery with the reason why the shards are not joined. */
 export function forgeries(): Readonly<Record<string, readonly [Forge, RegExp]>> {
   return {
     'fleet.json calls a failed partner certified': [

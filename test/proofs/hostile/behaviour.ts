@@ -13,7 +13,7 @@ import { listen } from '../../endpoints/listen.ts';
 export interface RunningEndpoint {
   readonly url: string;
   close(): Promise<void>;
-  /** Returns what hookproof did wrong to the endpoint, or null. Called after the run. */
+  /** Returns what hookproof did wrong to the endpoint. Null if nothing. It is called after the run. */
   complaint?(): string | null;
 }
 

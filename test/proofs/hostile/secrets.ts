@@ -49,7 +49,7 @@ interface Planted {
 }
 
 const own = credentials();
-/** The credentials that the program knows if nothing is to be redacted. */
+/** The credentials that the program knows in checks where it should redact nothing. */
 const others = credentials();
 const PLANTED: readonly Planted[] = Object.entries(own).flatMap(([name, value]: [string, string]) =>
   Object.entries(SPELLINGS).map(([spelling, spell]) => ({ what: `${name}, ${spelling}`, text: spell(value) })),

@@ -1,4 +1,7 @@
-/** Acknowledged notifications are flushed to the disk, which a SIGKILL cannot show. Also a short soak test. */
+/**
+ * Acknowledged notifications are flushed to the disk, which a SIGKILL cannot show. The file also contains a short soak
+ * test.
+ */
 import { describe, expect, it } from 'vitest';
 import { serialFsyncs } from '../../proofs/durability/fsyncs.ts';
 import { sqliteStore } from '../../proofs/durability/receiver-process.ts';

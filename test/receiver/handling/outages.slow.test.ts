@@ -260,7 +260,7 @@ onEveryDatabase('two receivers on one store', (name) => {
   }
 
   it('keep the lease of a handler that takes longer, while its receiver runs', async () => {
-    // The lease is long enough to be renewed in time on a busy machine. It is renewed after each third.
+    // The lease is long enough to be renewed in time on a busy machine. It is renewed after each third of its duration.
     const { slow, quick, end, seen, extended, recover } = await slowHandler(name, true, { ...LEASE, leaseMs: 3000 });
     await until(() => recover.mock.calls.length >= 8 && extended.length >= 4);
     end.open();

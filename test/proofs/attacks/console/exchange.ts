@@ -7,7 +7,7 @@ export interface Request {
   readonly target: string;
   readonly headers?: readonly (readonly [name: string, value: string])[];
   readonly body?: string;
-  /** Replaces all other fields. */
+  /** The bytes of the request. They replace all other fields. */
   readonly bytes?: string;
 }
 

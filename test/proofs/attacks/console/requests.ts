@@ -15,7 +15,7 @@ export interface Target {
 export interface Attack extends Request {
   readonly group: 'token' | 'reading' | 'origin' | 'host' | 'path' | 'script' | 'sql' | 'paging' | 'proxy';
   readonly name: string;
-  /** Sent to the console that others can reach, through a reverse proxy. */
+  /** Set if the request goes to the console that others can reach, through a reverse proxy. */
   readonly isPublic?: true;
   /** Returns null if the attack failed, as it should. Otherwise, returns what it got. */
   readonly got: (answer: Answer) => string | null;
