@@ -67,12 +67,12 @@ export const isObject = (value: unknown): value is object => isContainer(value) 
 /** Matches values whose fields cannot be read without an exception. */
 export const isNullish: Condition = (value) => value === undefined || value === null;
 
-/** Matches when every condition matches. */
+/** Matches if every condition matches. */
 export function all(...conditions: readonly Condition[]): Condition {
   return (payload) => conditions.every((meets) => meets(payload));
 }
 
-/** Matches when one of the conditions matches. */
+/** Matches if at least one of the conditions matches. */
 export function any(...conditions: readonly Condition[]): Condition {
   return (payload) => conditions.some((meets) => meets(payload));
 }

@@ -30,7 +30,7 @@ const closesFields = rejects('unknown-fields-forbidden', { forbidden: false });
 const STATUS = 'data.metadata.orderStatus';
 const TRACKING_STATUS = 'data.metadata.providerTransactionStatus';
 
-/** Matches when a field has a value outside a list. */
+/** Matches if a field has a value outside a list. */
 const outside = (path: string, list: readonly string[]) =>
   where(path, (value) => typeof value === 'string' && value !== '' && !list.includes(value));
 

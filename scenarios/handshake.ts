@@ -24,7 +24,7 @@ export interface HelloOffer {
   /** Offers DEFLATE in addition to no compression. */
   readonly compression?: true;
   /**
-   * Whether to check that the endpoint requests a client certificate. `granted` then means that it requests one, and
+   * If set, checks whether the endpoint requests a client certificate. `granted` then means that it requests one, and
    * `declined` that the server's flight ends without a request. With `of-private-authority`, a list that contains a
    * public CA is `declined`, and everything else is `granted`.
    */

@@ -30,7 +30,7 @@ interface Form {
   readonly result: string;
   /** The value that says that there is a certificate, or a TLS connection. */
   readonly present: string;
-  /** Whether subjects are written in OpenSSL's old format: `/O=Example/CN=sender`. */
+  /** Set if subjects are written in OpenSSL's old format: `/O=Example/CN=sender`. */
   readonly slashes?: true;
 }
 

@@ -141,10 +141,10 @@ export const validNetworks: readonly Scenario[] = family(
   { suite: 'valid', verb: 'Accepts', level: 'must', requirements: ['caas-buy'], mistake: 'narrow-value-format' },
   {
     'networks-in-orders': [
-      'orders on nine networks, with addresses and hashes in other forms than in the sample',
+      'orders on nine networks, with addresses and hashes in forms other than those in the sample',
       { flow: (kit) => [NETWORKS.map((network) => event(`an order on ${network.name}`, orderOn(kit, network)))] },
       {
-        defect: 'Rejects orders with addresses or hashes in other forms than in the sample',
+        defect: 'Rejects orders with addresses or hashes in forms other than those in the sample',
       },
     ],
     'networks-in-other-types': [

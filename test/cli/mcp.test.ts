@@ -10,7 +10,7 @@ import { codeOf, type StartedMcp, startedMcp, type ToolAnswer } from './mcp-clie
 
 const SECRET = randomBytes(32).toString('base64');
 
-/** Whether the receiver signs the parsed body instead of the bytes. */
+/** True if the receiver verifies the parsed body instead of the bytes. */
 let isFaulty = true;
 let receiver: Endpoint;
 let mcp: StartedMcp;

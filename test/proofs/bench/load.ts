@@ -21,8 +21,8 @@ export interface Phase {
   /** The number of the first request. After the last one, the load continues with the first. */
   readonly from: number;
   /**
-   * Whether to stay awake between answers, which occupies a whole core. In a virtual machine, waking another process is
-   * the most expensive part of a write, and the server would be charged for it.
+   * True if the load stays awake between answers, which occupies a whole core. In a virtual machine, waking another
+   * process is the most expensive part of a write, and the server would be charged for it.
    */
   readonly awake: boolean;
   /** True if the ids ascend. Otherwise, their order looks random, like that of a real sender. */

@@ -140,7 +140,7 @@ async function runAgainst({ name, program }: Subject): Promise<Run> {
   const own = values.corpus === undefined ? [] : ['--secret', SECRET, '--api-key', API_KEY];
   const [command = '', ...args] = [...program, '--fault', name, '--port', String(port), ...own];
   const { PATH, HOME } = process.env;
-  // The process gets its own group, so that programs which the receiver starts are ended, too.
+  // The process gets its own group, so that programs that the receiver starts are also ended.
   const receiver = spawn(command, args, {
     env: { PATH, HOME, BLIND_SECRET: SECRET, BLIND_API_KEY: API_KEY },
     stdio: 'ignore',

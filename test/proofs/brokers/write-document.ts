@@ -1,7 +1,7 @@
 /**
  * Kills receivers and brokers 20 times each, measures throughput, and writes the section about brokers of
- * docs/durability.md. With a number of kills as its argument, it writes nothing. Exits with 1 when a claim does not
- * hold. Run by `npm run proofs -- brokers`.
+ * docs/durability.md. With a number of kills as its argument, it writes nothing. Exits with 1 if a claim does not hold.
+ * Run by `npm run proofs -- brokers`.
  */
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';

@@ -20,7 +20,7 @@ interface StartedTarget {
 
 interface Definition<Input> {
   readonly input: fc.Arbitrary<Input>;
-  /** Throws when a property does not hold for this input. */
+  /** Throws if a property does not hold for this input. */
   check(input: Input): void | Promise<void>;
   stop?(): void | Promise<void>;
 }

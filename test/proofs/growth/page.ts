@@ -90,7 +90,7 @@ function estimateTables({ distance, partners, sender, storedASecond: rows }: Sto
   return [certificationTable(inputs), deliveriesTable(inputs)];
 }
 
-/** Returns the notifications per second of the receiver with PostgreSQL, from the page of the benchmarks. */
+/** Returns how many notifications the receiver stores per second with PostgreSQL, according to the benchmark page. */
 function storedASecond(): number {
   const lines = readFileSync(PERFORMANCE, 'utf8').split('\n');
   const cells = (line: string) => line.split('|').map((cell) => cell.trim());

@@ -19,7 +19,7 @@ const TICK_MS = 10;
 /** Number of characters of the end of the output that an error shows. */
 const SHOWN_OUTPUT = 2_000;
 
-/** Runs a program with Node and measures it. Throws when its exit code is not one of `exits`. */
+/** Runs a program with Node and measures it. Throws if its exit code is not one of `exits`. */
 export async function measureProgram(
   args: readonly string[],
   env: NodeJS.ProcessEnv,

@@ -1,4 +1,4 @@
-/** Renders the measurement of the diagnosis on held-out receivers. Pure. */
+/** Renders the measurement of the diagnosis on held-out receivers, without side effects. */
 import type { FaultDictionary } from '../../../harness/diagnose/index.ts';
 import { markdownTable } from '../../setup/markdown-table.ts';
 import { mistakeOf } from '../../setup/mistake-of.ts';

@@ -1,8 +1,8 @@
 /**
  * Checks that no output shows a secret in any spelling. Run by `npm run proofs -- secrets`. Each spelling of three
- * secrets is put wherever an endpoint or a sender can put text, and every output is searched for it. The same without
- * redaction, with a program that does not know the secrets, shows that each output would contain the spelling, and that
- * it would be found.
+ * secrets is put wherever an endpoint or a sender can put text, and every output is searched for it. A second pass with
+ * a program that does not know the secrets, and therefore does not redact them, shows that each output would contain
+ * the spelling, and that the search would find it.
  *
  * The finder shares no code with redaction: it undoes the format of an output and compares letters and digits.
  */

@@ -1,4 +1,7 @@
-/** Renders the kill matrix from the recorded outcomes and the texts, whole or as docs/kill-matrix.md. Pure. */
+/**
+ * Renders the kill matrix from the recorded outcomes and the texts, in full or as docs/kill-matrix.md. Nothing is read
+ * or written.
+ */
 import { MISTAKES } from '../../../contract/mistakes/index.ts';
 import type { FaultOutcomes } from '../../../harness/diagnose/fault-dictionary.ts';
 import { FAULT_AREAS, FAULTS, type Fault } from '../../../mutants/index.ts';

@@ -4,8 +4,8 @@
  * notices. Each attack reports what it tried and what it got. Then each group attacks a build without the defence
  * against it, where it must succeed.
  *
- * Exits with 1 when an attack succeeds, or when one that must succeed does not. `--only GROUP` selects. Run by `npm run
- * proofs -- attack-console`.
+ * Exits with 1 if an attack succeeds, or if one that must succeed does not. `--only GROUP` runs only one group. Run by
+ * `npm run proofs -- attack-console`.
  */
 import { rm } from 'node:fs/promises';
 import { parseArgs } from 'node:util';

@@ -16,7 +16,7 @@ import {
   signatureOf,
 } from './correct-receiver.ts';
 
-/** The body limit. */
+/** Maximum size of a body, in bytes. */
 const LIMIT = 2 * 1024 * 1024;
 
 /** Answers with the status of an error and a fixed text. */
