@@ -22,8 +22,10 @@ export interface Baseline {
 /** The placeholder for a reason or an owner that nobody has written yet. */
 const TO_FILL_IN = 'TODO';
 
+const isPlaceholder = (text: string) => text.startsWith(TO_FILL_IN);
+
 function isUnfilled({ reason, owner }: BaselineEntry): boolean {
-  return [reason, owner].some((text) => text.startsWith(TO_FILL_IN));
+  return isPlaceholder(reason) || isPlaceholder(owner);
 }
 
 /** Returns the date of a moment in UTC. */
@@ -98,6 +100,8 @@ export interface UpdatedBaseline {
   readonly removed: readonly string[];
   /** Ids of the kept entries that have expired and need a new date. */
   readonly expired: readonly string[];
+  /** Ids of the kept entries whose placeholders the given reason or owner replaces. */
+  readonly filled: readonly string[];
 }
 
 /** Number of days for which new entries are tolerated. */
@@ -106,8 +110,8 @@ const DAYS = 90;
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 /**
- * Adds the failures of a run, with the `given` reason and owner. Removes entries whose check passed or is not in the
- * `catalogue`. Entries whose check was not judged are kept.
+ * Adds the failures of a run, with the `given` reason and owner, which also replace the placeholders of older entries.
+ * Removes entries whose check passed or is not in the `catalogue`. Entries whose check was not judged are kept.
  */
 export function updateBaseline(
   before: Baseline | null,
@@ -119,7 +123,16 @@ export function updateBaseline(
   const entries = before?.entries ?? [];
   const passed = new Set(document.results.filter(({ verdict }) => verdict === 'pass').map(({ id }) => id));
   const isKept = ({ scenario }: BaselineEntry) => catalogue.includes(scenario) && !passed.has(scenario);
-  const kept = entries.filter(isKept);
+  const fill = (entry: BaselineEntry): BaselineEntry => {
+    const { reason = entry.reason, owner = entry.owner } = given;
+    return {
+      ...entry,
+      reason: isPlaceholder(entry.reason) ? reason : entry.reason,
+      owner: isPlaceholder(entry.owner) ? owner : entry.owner,
+    };
+  };
+  const old = entries.filter(isKept);
+  const kept = old.map(fill);
   const listed = new Set(kept.map(({ scenario }) => scenario));
   const expires = dayOf(new Date(now.getTime() + DAYS * DAY_MS));
   const added = document.results
@@ -136,5 +149,6 @@ export function updateBaseline(
     kept: idsOf(kept),
     removed: idsOf(entries.filter((entry) => !isKept(entry))),
     expired: idsOf(kept.filter((entry) => isExpired(entry, now))),
+    filled: idsOf(kept.filter((entry, at) => entry.reason !== old[at]?.reason || entry.owner !== old[at]?.owner)),
   };
 }

@@ -57,10 +57,12 @@ describe('a baseline', () => {
       'junit=known.xml',
     );
     expect(known.code).toBe(0);
-    expect(known.stdout).toContain('all 2 failures are known (known.yaml): no new failure');
+    expect(known.stdout).toContain('3 of 886 checks run, 2 known failures (partial run, no verdict)');
     expect(known.stdout).toContain('Known failures: 2 in known.yaml (raw-body/spaces, raw-body/tabs)');
     expect(known.stdout).toContain('Without a reason or an owner in the baseline: raw-body/spaces, raw-body/tabs');
-    expect(known.stdout).toMatch(/Exit code 0: all 2 failures are in known\.yaml \(partial run, no verdict\)\n$/);
+    expect(known.stdout).toMatch(
+      /Exit code 0: all 2 failures are known \(known\.yaml\) \(partial run, no verdict\)\n$/,
+    );
     const document = JSON.parse(await content('known.json'));
     expect(document).toMatchObject({
       verdict: 'nonconformant',
@@ -109,6 +111,19 @@ describe('a baseline', () => {
     );
     const { failures } = JSON.parse(await content('given.json'));
     expect(failures[1]).toMatchObject({ scenario: 'raw-body/tabs', reason: 'The gateway.', owner: 'payments' });
+  });
+
+  it('fills in the placeholders of earlier entries, and never replaces a reason or an owner', async () => {
+    await writeFile(join(cwd, 'later.json'), entries('raw-body/spaces').replace('The gateway.', 'TODO: why?'));
+    const update = (...args: string[]) => command(['baseline', 'update', 'later.json', wrong.url, ...PART, ...args]);
+    await update();
+    const { stdout } = await update('--reason', 'The proxy.', '--owner', 'edge');
+    expect(stdout).toBe('wrote later.json: 0 new, 2 kept (2 filled in), 0 removed\n');
+    expect(JSON.parse(await content('later.json')).failures).toMatchObject([
+      { scenario: 'raw-body/spaces', reason: 'The proxy.', owner: 'payments' },
+      { scenario: 'raw-body/tabs', reason: 'The proxy.', owner: 'edge' },
+    ]);
+    expect((await update('--reason', 'Another.', '--owner', 'else')).stdout).toContain('2 kept, 0 removed');
   });
 
   it('fails a run for a failure that it does not contain', async () => {

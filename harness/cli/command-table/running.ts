@@ -53,8 +53,9 @@ and json. Exits 0 if nothing new fails, 1 if a check fails that did not fail bef
 Warnings count if the new run is strict; failures in its baseline do not.`;
 
 const BASELINE_HELP = `
-New entries expire after 90 days. Fill in their reason and owner, or pass --reason and --owner for all of them. This
-command does not run in CI (when the variable CI is set): there, a new failure must fail the build.
+New entries expire after 90 days. Fill in their reason and owner, or pass --reason and --owner for all of them, also
+later: only placeholders are replaced. This command does not run in CI (when the variable CI is set): there, a new
+failure must fail the build.
 
 Examples:
   hookproof baseline update known.yaml https://partner.example/hooks
@@ -171,8 +172,8 @@ function addBaselineCommand(baseline: Command, action: ActionMaker): void {
     .argument('[url]', 'endpoint (or HOOKPROOF_URL); not needed with --run');
   withOpen(withYes(withRun(update)))
     .option('--run <file>', 'take the failures from this JSON report instead of a new run')
-    .option('--reason <text>', 'why the new failures are accepted for now', filled)
-    .option('--owner <name>', 'who fixes the new failures', filled)
+    .option('--reason <text>', 'why failures without a reason are accepted for now', filled)
+    .option('--owner <name>', 'who fixes the failures without an owner', filled)
     .description('record the failures of a run in a baseline; existing reasons, owners and expiry dates are kept')
     .addHelpText('after', BASELINE_HELP)
     .action(action(async () => (await import('../commands/baseline.ts')).baselineUpdateCommand));

@@ -48,12 +48,13 @@ export async function baselineUpdateCommand(
       cause,
     });
   }
-  const { added, kept, removed, expired } = updated;
+  const { added, kept, removed, expired, filled } = updated;
   const open = (['reason', 'owner'] as const).filter((one) => flags[one] === undefined);
   const missing = open.length === 0 ? '' : `: fill in the ${open.join(' and the ')}`;
   const written = relative(process.cwd(), path) || file;
+  const now = filled.length === 0 ? '' : ` (${filled.length} filled in)`;
   const lines = [
-    `wrote ${written}: ${added.length} new, ${kept.length} kept, ${removed.length} removed`,
+    `wrote ${written}: ${added.length} new, ${kept.length} kept${now}, ${removed.length} removed`,
     ...added.map((id) => `  new      ${id}${missing}`),
     ...removed.map((id) => `  removed  ${id}`),
     ...expired.map((id) => `  expired  ${id}: fix the receiver, or agree on a new date`),

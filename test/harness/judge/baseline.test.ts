@@ -236,6 +236,7 @@ describe('an update', () => {
       kept: ['raw-body/tabs', 'raw-body/spaces'],
       removed: ['valid/plain', 'no/such'],
       expired: ['raw-body/spaces'],
+      filled: [],
     });
   });
 
