@@ -9,6 +9,7 @@ import { failsTheRun, isScored, scoredAndUnknown } from './verdict.ts';
 import {
   caveats,
   closeness,
+  decisionInWords,
   evidenceOf,
   featuresOf,
   GOOD_TO_KNOW,
@@ -44,7 +45,7 @@ function opening(document: ResultDocument): string[] {
   return [
     `## ${SIGN[signOf(document)]} hookproof: ${prose(headline(document))}`,
     '',
-    `**${numbers(document)}**; ${judgedLine(document)}.`,
+    `**${numbers(document)}**; ${judgedLine(document)}. ${prose(decisionInWords(document))}.`,
     '',
     `Endpoint ${code(target.url)}, ${prose(scope.join(', '))}. Seed ${code(seed)}, hookproof ${prose(tool.version)}.`,
     '',

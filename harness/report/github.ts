@@ -7,7 +7,7 @@ import { counted, type ReportOptions } from './layout.ts';
 import type { ResultDocument } from './result-document.ts';
 import { adviceOn, causesIn, updateCommandOf } from './shown-causes.ts';
 import { exitCodeOf, failsTheRun, scoredAndUnknown } from './verdict.ts';
-import { caveats, headline, judgedLine, namesOf, numbers, staleInWords } from './wording.ts';
+import { caveats, decisionInWords, headline, judgedLine, namesOf, numbers, staleInWords } from './wording.ts';
 
 /** Renders the log of a step: a folded group per cause, the annotations, and the terminal report without commands. */
 export function renderGithub(document: ResultDocument, terminal: ReportOptions): string {
@@ -48,6 +48,7 @@ export function renderAnnotations(document: ResultDocument): string {
   return [
     command(passes ? 'notice' : 'error', `hookproof: ${headline(document)}`, [
       `${numbers(document)}; ${judgedLine(document)}`,
+      decisionInWords(document),
       ...caveats(document),
       ...reasons.slice(0, 2),
       ...(baseline === null || baseline.stale.length === 0

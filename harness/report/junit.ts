@@ -12,7 +12,7 @@ import { groupBy } from './causes.ts';
 import { detailsIn, incompleteness, message, type TestOutcome, testOutcomeOf, whySkipped } from './outcome.ts';
 import type { ResultDocument, ScenarioResult } from './result-document.ts';
 import { adviceOn, causeInWords, causesIn } from './shown-causes.ts';
-import { namesOf, verifiableIn } from './wording.ts';
+import { decisionInWords, namesOf, verifiableIn } from './wording.ts';
 
 /**
  * Renders JUnit XML, ending with a newline; it is well-formed whatever bytes the endpoint sent. Times are in seconds.
@@ -70,6 +70,7 @@ function propertiesOf(document: ResultDocument): string {
     ['features', target.features.join(', ')],
     ...evidence.filter(hasValue),
     ['verdict', document.partial ? 'none' : verdict],
+    ['decision', decisionInWords(document)],
     ['partial', String(document.partial)],
     ['seed', seed],
     ['catalogue.digest', catalogue.digest],

@@ -2,7 +2,7 @@
 
 import { counted, createLayout, displayWidth, formatDuration, type Layout, truncate } from './layout.ts';
 import type { RunEvent, RunListener, ScenarioResult } from './result-document.ts';
-import { headline } from './wording.ts';
+import { headline, wasNotPlayed } from './wording.ts';
 
 export interface ProgressOptions {
   readonly stream: { write(text: string): unknown };
@@ -26,8 +26,11 @@ const MAX_SHOWN = 3;
 
 interface State {
   url: string;
+  /** The number of planned checks that apply, as far as is known, and how many of them were played. */
   planned: number;
   finished: number;
+  notApplicable: number;
+  notPlayed: number;
   suite: string;
   failures: number;
   warnings: number;
@@ -95,6 +98,8 @@ export function createProgress(options: ProgressOptions): RunListener {
     url: '',
     planned: 0,
     finished: 0,
+    notApplicable: 0,
+    notPlayed: 0,
     suite: '',
     failures: 0,
     warnings: 0,
@@ -123,6 +128,10 @@ export function createProgress(options: ProgressOptions): RunListener {
     const done = `${state.finished} of ${state.planned} checks done, ${counted(state.failures, 'failure')} so far`;
     print([left === '' ? done : `${done}, ${left}`]);
   };
+  const count = ({ finished, planned }: { readonly finished: number; readonly planned: number }): void => {
+    const { notApplicable, notPlayed } = state;
+    Object.assign(state, { finished: finished - notApplicable - notPlayed, planned: planned - notApplicable });
+  };
   const milestone = (finished: number): boolean =>
     finished < state.planned &&
     Math.floor((finished * MILESTONES) / state.planned) > Math.floor(((finished - 1) * MILESTONES) / state.planned);
@@ -136,19 +145,23 @@ export function createProgress(options: ProgressOptions): RunListener {
         return;
       case 'scenario-finished': {
         const { result } = event;
-        Object.assign(state, { finished: event.finished, planned: event.planned, suite: result.suite });
+        const before = state.finished;
+        if (result.verdict === 'not-applicable') state.notApplicable += 1;
+        if (wasNotPlayed(result)) state.notPlayed += 1;
+        count(event);
+        state.suite = result.suite;
         if (result.verdict === 'fail' && result.known === null) state.failures += 1;
         if (result.verdict === 'warn' && result.known === null) state.warnings += 1;
         const lines = linesFor(result, state.reasons, layout);
         if (lines.length > 0) state.shown += 1;
         if (state.shown <= MAX_SHOWN) print(lines);
         else if (lines.length > 0 && state.shown === MAX_SHOWN + 1) print(['further findings are in the report']);
-        if (!options.isTTY && milestone(event.finished)) printProgress();
+        if (!options.isTTY && state.finished > before && milestone(state.finished)) printProgress();
         redraw();
         return;
       }
       case 'progress':
-        Object.assign(state, { finished: event.finished, planned: event.planned });
+        count(event);
         state.left = event.leftMs === null ? null : { ms: event.leftMs, atMs: now() };
         if (!options.isTTY && now() - state.printedAtMs >= MAX_QUIET_MS) printProgress();
         redraw();

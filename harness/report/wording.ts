@@ -21,12 +21,15 @@ const VERDICT_WORDS: Readonly<Record<RunVerdict, string>> = {
   'harness-error': 'HARNESS ERROR',
 };
 
+/** Whether a check has no verdict because it was not played. */
+export function wasNotPlayed({ exchanges, observed, verdict }: ScenarioResult): boolean {
+  return verdict === 'inconclusive' && observed === '' && exchanges.length === 0;
+}
+
 /** Counts the planned checks: run, without a verdict, not run. */
 function runCounts({ counts, planned, results }: ResultDocument): { run: number; judged: number; notRun: number } {
   const judged = counts.pass + counts.fail + counts.warn;
-  const left = results.filter(
-    ({ exchanges, observed, verdict }) => verdict === 'inconclusive' && observed === '' && exchanges.length === 0,
-  ).length;
+  const left = results.filter(wasNotPlayed).length;
   const notRun = left + planned - results.length;
   return { run: planned - notRun - counts.notApplicable, judged, notRun };
 }
@@ -36,15 +39,20 @@ export function headline(document: ResultDocument): string {
   return `${verdictInWords(document)}${outOfDate(document)}`;
 }
 
-/** Returns "NOT CONFORMANT"; for a partial run "3 of 680 checks run, all passed (partial run, no verdict)". */
+/**
+ * Returns "NOT CONFORMANT" or "NOT CONFORMANT, all failures known"; for a partial run "3 of 680 checks run, all passed
+ * (partial run, no verdict)".
+ */
 export function verdictInWords(document: ResultDocument): string {
-  if (!document.partial) return VERDICT_WORDS[document.verdict];
+  const { because, known } = decisionOf(document);
+  const isKnown = known > 0 && (because === 'passed' || because === 'stale-baseline');
+  if (!document.partial) return `${VERDICT_WORDS[document.verdict]}${isKnown ? ', all failures known' : ''}`;
   const { catalogue, counts } = document;
   const { run } = runCounts(document);
   const warned =
     document.strict && counts.warn > 0 ? `, ${counted(counts.warn, 'warning')} with --strict` : ', none failed';
   const passed = run === counts.pass ? ', all passed' : warned;
-  const outcome = counts.fail > 0 ? `, ${counted(counts.fail, 'failure')}` : passed;
+  const outcome = counts.fail > 0 ? `, ${counted(counts.fail, isKnown ? 'known failure' : 'failure')}` : passed;
   return `${run} of ${counted(catalogue.scenarios, 'check')} run${run > 0 ? outcome : ''} (partial run, no verdict)`;
 }
 
@@ -121,7 +129,7 @@ export function caveats(document: ResultDocument): string[] {
   if (document.verdict === 'harness-error') lines.push('internal error of hookproof: no conclusion about the endpoint');
   if (document.verdict === 'inconclusive' && !document.partial) lines.push('no conclusion about the endpoint');
   if (document.strict && document.counts.warn > 0) lines.push('strict: warnings fail the run');
-  return [...lines, ...aboutBaseline(document)];
+  return lines;
 }
 
 /** Formats why a run is partial: "a selection of checks, stopped at the time limit". */
@@ -169,18 +177,12 @@ function passedInWords(document: ResultDocument, known: number, file: string): s
   const { counts } = document;
   const partial = document.partial ? ' (partial run, no verdict)' : '';
   const selected = partial === '' ? 'check' : 'selected check';
-  if (known > 0) return `${known === 1 ? 'the failure is' : `all ${known} failures are`} in ${file}${partial}`;
+  const verdict = document.partial ? '' : `${VERDICT_WORDS[document.verdict].toLowerCase()}, `;
+  if (known > 0)
+    return `${verdict}${known === 1 ? 'the failure is' : `all ${known} failures are`} known (${file})${partial}`;
   if (counts.fail > 0) return `the ${counted(counts.fail, 'failure')} ${counts.fail === 1 ? 'is' : 'are'} not scored`;
   if (counts.warn === 0) return `every ${selected} passed${partial}`;
   return `no ${selected} failed; ${counted(counts.warn, 'warning')}${partial}`;
-}
-
-/** Describes the effect of the baseline on the run. */
-function aboutBaseline({ baseline, counts, results }: ResultDocument): string[] {
-  if (baseline === null) return [];
-  const known = results.filter((result) => result.known !== null && result.verdict === 'fail').length;
-  if (known === 0 || known < counts.fail) return [];
-  return [`${known === 1 ? 'the failure is' : `all ${known} failures are`} known (${baseline.file}): no new failure`];
 }
 
 /** Formats the counts: "48 failed, 15 warnings, 407 passed, 130 not applicable". */

@@ -75,7 +75,7 @@ describe('the log of a step in GitHub Actions', () => {
       ['error', 'A missing signature is accepted'],
       ['error', '2 checks: answered 500'],
     ]);
-    expect(commands[0]?.data).toBe('3 failed, 1 passed; 4 of 4 planned checks evaluated');
+    expect(commands[0]?.data).toBe('3 failed, 1 passed; 4 of 4 planned checks evaluated\nExit code 1: 3 checks failed');
     expect(commands[1]?.data).toContain('Fix: Treat a missing header like an invalid one.\nChecks: signature/missing');
     expect(renderGithub(document, terminal)).toContain('NOT CONFORMANT');
   });

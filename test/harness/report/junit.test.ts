@@ -95,6 +95,7 @@ describe('the JUnit report', () => {
       ['url', 'http://127.0.0.1:8080/hooks'],
       ['features', 'hmac, api-key'],
       ['verdict', 'harness-error'],
+      ['decision', 'Exit code 4: 1 harness error: no conclusion about the endpoint'],
       ['partial', 'false'],
       ['seed', '7f3a'],
       ['catalogue.digest', 'sha256:0123456789abcdef'],

@@ -91,6 +91,18 @@ describe('progress without a terminal', () => {
     ]);
   });
 
+  it('counts only checks that were played', () => {
+    const off = Array.from({ length: 100 }, (_, at) => resultWith({ id: `mtls/n${at}`, verdict: 'not-applicable' }));
+    const left = Array.from({ length: 100 }, (_, at) =>
+      resultWith({ id: `valid/n${at}`, verdict: 'inconclusive', observed: '', reason: 'nothing is listening' }),
+    );
+    expect(outputOf(eventsOf([...off, ...left])).join('')).not.toContain('checks done');
+    expect(outputOf(eventsOf([...off, resultWith(), resultWith(), ...left.slice(0, 2)])).join('')).toContain(
+      '2 of 4 checks done',
+    );
+    expect(outputOf(eventsOf([...off, ...left]), { isTTY: true }).at(-2)).toContain('0/100');
+  });
+
   it('prints notices', () => {
     expect(outputOf([{ type: 'notice', message: 'waiting for the endpoint\x07' }])).toEqual([
       'note  waiting for the endpoint\\x07\n',

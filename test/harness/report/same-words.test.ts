@@ -1,15 +1,21 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { outputsOf } from '../../../action/outputs.mjs';
 import { explainMistake, MISTAKES } from '../../../contract/mistakes/index.ts';
 import { explanationOf } from '../../../harness/cli/commands/explain.ts';
 import { type DictionaryFault, diagnose, loadDictionary } from '../../../harness/diagnose/index.ts';
 import { answerOf, createMarker } from '../../../harness/mcp/answer.ts';
 import { summaryOf } from '../../../harness/mcp/run-answers.ts';
+import { renderAnnotations } from '../../../harness/report/github.ts';
+import { renderSummary } from '../../../harness/report/github-summary.ts';
 import { renderHtml, renderHuman, renderJunit } from '../../../harness/report/index.ts';
 import { renderSarif } from '../../../harness/report/sarif.ts';
 import { agentText } from '../../../harness/report/shown-causes.ts';
 import type { Feature } from '../../../scenarios/index.ts';
 import { redOutcomes, resultsWith } from '../diagnose/played.ts';
-import { diagnosisWith, documentWith, KNOWN, resultWith } from './documents.ts';
+import { BASELINE, diagnosisWith, documentWith, KNOWN, resultWith } from './documents.ts';
 
 const FEATURES: Feature[] = ['hmac', 'api-key'];
 const MANY = 10;
@@ -55,6 +61,30 @@ const VERBOSE = { columns: 80, color: false, unicode: true, verbose: true };
 async function mcpSummary(document: Parameters<typeof renderHuman>[0]) {
   return summaryOf({ id: '1', document, failed: [], warned: [] } as Parameters<typeof summaryOf>[0], createMarker());
 }
+
+describe('a run whose failures are all known', () => {
+  it('is both not conformant and successful wherever its verdict is printed', async () => {
+    const results = [resultWith({ verdict: 'fail', known: KNOWN })];
+    const baseline = { ...BASELINE, stale: [] };
+    const document = documentWith({ results, baseline, verdict: 'nonconformant' });
+    const decision = 'Exit code 0: not conformant, the failure is known (known.yaml)';
+    const terminal = renderHuman(document, VERBOSE);
+    expect(terminal).toContain('NOT CONFORMANT, all failures known  http');
+    expect(terminal.trimEnd().split('\n').at(-1)).toContain(decision);
+    expect(renderAnnotations(document)).toMatch(/^::notice title=hookproof%3A NOT CONFORMANT%2C all failures known::/);
+    expect(renderAnnotations(document)).toContain(decision);
+    const summary = renderSummary(document);
+    expect(summary).toMatch(/^## ❌ hookproof: NOT CONFORMANT, all failures known\n/);
+    expect(summary).toContain(`${decision}.`.replaceAll(':', '&#58;').replace('known.yaml', 'known&#46;yaml'));
+    expect(renderJunit(document)).toContain(`<property name="decision" value="${decision}"/>`);
+    expect(await renderHtml(document)).toContain('not conformant, all failures known');
+    const folder = await mkdtemp(join(tmpdir(), 'hookproof-'));
+    await writeFile(join(folder, 'run.json'), JSON.stringify(document));
+    expect(outputsOf(folder, {}, 0).verdict).toBe('nonconformant, all failures known');
+    expect(outputsOf(folder, {}, 1).verdict).toBe('nonconformant');
+    await rm(folder, { recursive: true });
+  });
+});
 
 describe('the number of causes', () => {
   it('includes a cause that no check shows, such as that nothing is listening', async () => {
