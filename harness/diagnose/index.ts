@@ -9,6 +9,7 @@ export {
   explainCertificates,
   explainClientCertificate,
   explainPreflight,
+  hasEnded,
   type PreflightAttempts,
   preflightFindings,
   rejectsCredentials,

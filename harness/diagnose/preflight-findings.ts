@@ -6,6 +6,7 @@ import { CHAIN_MISTAKES, explainMistake } from '../../contract/mistakes/index.ts
 import { type Attempt, isAboutClientCertificate, type TransportErrorKind } from '../transport/index.ts';
 import { type Finding, findingOf } from './finding.ts';
 import { type Credentials, FAILS_FOR_ALL, KEY_HINT, type Stage } from './refused-delivery.ts';
+import { outageFinding } from './run-findings.ts';
 
 /**
  * The first delivery of a run and, if it was not accepted, a second one. If the first got no answer, the second has a
@@ -42,8 +43,15 @@ export function explainPreflight(
     return stage === 'before' ? { ...found, why: `${found.why} ${NOT_FOUND}` } : found;
   }
   if (error === null || error.kind === 'local') return null;
-  return TRANSPORT[error.kind];
+  return hasEnded({ first, second }) ? STAYS_DOWN : TRANSPORT[error.kind];
 }
+
+/** Whether the process ended on the first delivery: it closed the connection, and later nothing was listening. */
+export function hasEnded({ first, second }: PreflightAttempts): boolean {
+  return first.error?.kind === 'reset' && second?.error?.kind === 'refused';
+}
+
+const STAYS_DOWN = outageFinding({ outcome: 'closed', sign: '' }, true, 'the first delivery');
 
 const NOT_FOUND =
   'A delivery without the credential gets the same answer, so the receiver may not find the header: it may look for ' +

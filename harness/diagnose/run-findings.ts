@@ -106,7 +106,7 @@ function sharedBy(inFlight: readonly string[]): string {
 const MIN_SHARE_IN_FLIGHT = 0.6;
 
 /** Returns the finding about an outage; `after` names the deliveries. */
-function outageFinding(
+export function outageFinding(
   { outcome, sign }: Pick<RunOutage, 'outcome' | 'sign'>,
   stayedDown: boolean,
   after: string,

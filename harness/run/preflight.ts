@@ -9,6 +9,7 @@ import {
   explainClientCertificate,
   explainPreflight,
   type Finding,
+  hasEnded,
   type PreflightAttempts,
   TLS_ON_PORT,
 } from '../diagnose/index.ts';
@@ -20,12 +21,14 @@ import { examineRefusal, examineSilence, type Opening, withFinding } from './exa
 import type { Stop } from './facts.ts';
 import type { Lane, LanePool } from './lane.ts';
 import type { SendingPlan } from './plan.ts';
-import { recordFailedControl, type SentDelivery, sendControl } from './send.ts';
+import { pauseFor, recordFailedControl, type SentDelivery, sendControl } from './send.ts';
 import type { Trial } from './trial.ts';
 
 /** Factor for the time limit of the second delivery. It is enough to distinguish a late answer from a missing one. */
 const SECOND_TIMEOUT_FACTOR = 2;
 const SECOND_BODY_CAP_BYTES = 4 * 1024 * 1024;
+/** Pauses before further deliveries if connections are closed. A process that is ending still accepts connections. */
+const ENDING_PAUSES_MS = [50, 200, 750];
 
 export interface Preflight extends PreflightAttempts {
   readonly delivery: SentDelivery;
@@ -47,12 +50,19 @@ export async function runPreflight(context: RunContext, lane: Lane): Promise<Pre
   const first = delivery.attempt;
   if (isAccepted(first) && first.answer?.truncated !== true) return { first, second: null, delivery, passed: true };
   const isSilent = first.error?.kind === 'timeout';
-  const again = await sendControl(context, lane, 'the first delivery, second try', {
-    fresh: true,
-    suits: hasEveryBase64Character,
-    timeoutMs: context.limits.timeoutMs * (isSilent ? SECOND_TIMEOUT_FACTOR : 1),
-    bodyCapBytes: SECOND_BODY_CAP_BYTES,
-  });
+  const sendAgain = () =>
+    sendControl(context, lane, 'the first delivery, second try', {
+      fresh: true,
+      suits: hasEveryBase64Character,
+      timeoutMs: context.limits.timeoutMs * (isSilent ? SECOND_TIMEOUT_FACTOR : 1),
+      bodyCapBytes: SECOND_BODY_CAP_BYTES,
+    });
+  let again = await sendAgain();
+  for (const pauseMs of ENDING_PAUSES_MS) {
+    if (first.error?.kind !== 'reset' || again.attempt.error?.kind !== 'reset') break;
+    await pauseFor(context, pauseMs);
+    again = await sendAgain();
+  }
   const second = again.attempt;
   const isLate = isSilent && second.timings.totalMs >= context.limits.timeoutMs;
   // A long answer is unusual, but it ends. An endless answer has not ended after the second delivery either.
@@ -70,6 +80,7 @@ export async function diagnosePreflight(
 ): Promise<Opening> {
   const { partner } = context;
   const { answer, error } = preflight.first;
+  if (hasEnded(preflight)) return withFinding(explainPreflight(preflight));
   if (inspection !== null) {
     const presented = partner.tls?.clientCert !== undefined;
     const requested = inspection.served.clientCertificateRequested;

@@ -344,11 +344,13 @@ export async function closeTrials(context: RunContext, lane: Lane, open: readonl
   if (last === undefined) return [];
   const { planned, deliveries, version } = last;
   let after: SentDelivery | null = null;
+  let failed: Attempt | null = null;
   if (last.probes.length > 0 && !isLast(planned)) {
     const afterSilence = deliveries.some((sent) => sent.role === 'probe' && isSilent(sent));
     const confirmed = await sendConfirmedControl(context, lane, 'control after', version, afterSilence);
     recordFailedControl(context, planned.scenario.id, confirmed);
     after = confirmed.control;
+    failed = confirmed.failed;
   }
   const endMs = performance.now();
   return open.map((trial) => {
@@ -359,9 +361,19 @@ export async function closeTrials(context: RunContext, lane: Lane, open: readonl
       deliveries: after === null ? trial.deliveries : [...trial.deliveries, after],
       after: trial.probes.length === 0 ? null : (end?.attempt ?? null),
       endMs,
-      outage: trial.versionRefused || end === undefined ? null : (outageAfter(end) ?? trial.outage),
+      outage:
+        trial.versionRefused || end === undefined ? null : (outageAfter(end) ?? trial.outage ?? endOf(trial, failed)),
     };
   });
+}
+
+/**
+ * Returns the sign that the receiver ended on a probe and was restarted at once: it closed the connection, and nothing
+ * was listening when the control after it was first tried.
+ */
+function endOf({ probes }: Trial, failed: Attempt | null): OutageSign | null {
+  if (failed?.error?.kind !== 'refused' || !probes.some(({ attempt }) => wasClosed(attempt))) return null;
+  return { sign: failed.error.message, looksDead: true, outcome: 'closed' };
 }
 
 /** Whether the receiver is restarted between the deliveries of a scenario. */

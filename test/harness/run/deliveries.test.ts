@@ -65,6 +65,18 @@ it('repeats a probe whose connection is refused once, alone and on a new connect
   expect(errors).toEqual([['reset']]);
 });
 
+it('takes a closed connection for the end of the process if the next connection is refused', async () => {
+  let last: 'probe' | 'refused' | 'other' = 'other';
+  const { settled } = await play([MISSING], () => answered(200), {
+    send({ change }) {
+      const isAfterProbe = last === 'probe';
+      last = change.sign !== undefined ? 'probe' : isAfterProbe ? 'refused' : 'other';
+      return last === 'other' ? answered(200) : unanswered(last === 'probe' ? 'reset' : 'refused');
+    },
+  });
+  expect(settled.map(({ killed }) => killed)).toEqual(['refused']);
+});
+
 it('accepts a reset as the answer when nothing else was in flight', async () => {
   const { probes, errors } = await play([MISSING], () => unanswered('reset'));
   expect(probes).toHaveLength(1);

@@ -71,6 +71,19 @@ describe('an endpoint that is starting', () => {
   });
 });
 
+it('a refused connection after closed ones proves that the first delivery ended the process', async () => {
+  let left = 3;
+  const server = createServer((request) => {
+    if (--left === 0) server.close();
+    request.socket.destroy();
+  });
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+  onTestFinished(() => void server.close());
+  const { port } = server.address() as AddressInfo;
+  const { document } = await runAgainst(`http://127.0.0.1:${port}/hooks`, ['valid/plain'], {});
+  expect(document.diagnosis.map(({ fault }) => fault)).toEqual(['dies-and-stays-down']);
+});
+
 it('a delivery that was sent to wait is handled later without being a surprise', async () => {
   const record = memoryEffects();
   const held: (() => Promise<unknown>)[] = [];
