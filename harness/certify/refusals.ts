@@ -176,7 +176,7 @@ function resultRefusals(document: ResultDocument): Refusal[] {
     if (names.length > 0) refusals.push({ code, message: `${what}: ${abbreviateList(names)}`, fix, exit });
   };
   const broken = ids(({ verdict }) => verdict === 'harness-error');
-  const breaks = `${amount(broken.length, 'check')} failed with an internal error of hookproof`;
+  const breaks = `${amount(broken.length, 'check')} failed with an internal error in hookproof`;
   refuse('harness-error', broken, breaks, 'Please report it.', 4);
   const failed = ids(({ verdict }) => verdict === 'fail');
   const fixAll = 'Fix the receiver: the report explains each failure and its fix. Then certify again.';

@@ -29,8 +29,8 @@ import { displayOf, isCi, isOnTerminal, lineOnTerminal, shownPath } from './term
 
 /**
  * Performs the configured run, writes the reports, and returns the exit code. The commands in the reports repeat
- * `flags`. With `remembers`, the run is stored, a partial run also shows the last full one, and on a terminal a full
- * run that does not pass leaves an HTML report.
+ * `flags`. With `remembers`, the run is stored, a partial run also shows the last full one, and on a terminal an HTML
+ * report of a full run that does not pass is saved.
  */
 export async function conduct(
   config: ResolvedConfig,
@@ -58,15 +58,15 @@ export async function conduct(
 /** Lets `run` ask the person at the terminal to rotate the receiver's secrets, if a rotation is configured. */
 export function askingOnTerminal(sources: SourceOptions = {}): SourceOptions {
   if (sources.rotation === undefined || !isOnTerminal()) return sources;
-  // The request ends its line, so it stays on the screen when progress output overwrites the prompt.
+  // The request ends its line, so that it remains on the screen when progress output overwrites the prompt.
   const ask = async (request: string, signal: AbortSignal) =>
     (await lineOnTerminal(`${request}:\n> `, signal)) !== null;
   return { ...sources, rotation: { ...sources.rotation, ask } };
 }
 
 /**
- * Stores the run. Returns its document, to which a partial run adds the last full run, and the full run to compare
- * with.
+ * Stores the run. Returns its document, which contains the last full run if this one is partial, and the full run to
+ * compare with.
  */
 export async function remember(
   { partner: { url } }: ResolvedConfig,

@@ -41,19 +41,19 @@ interface NameText {
 type Texts<Names extends readonly string[]> = Readonly<Record<Names[number], string>>;
 
 const VERDICT_TEXTS: Texts<typeof VERDICTS> = {
-  pass: 'the endpoint did what is expected',
+  pass: 'the endpoint did what was expected',
   fail: 'the endpoint violates a requirement of level must; the run fails',
   warn: 'the endpoint should do something else; the run fails only with `--strict`',
   inconclusive: 'the check allows no conclusion about the endpoint',
   'not-applicable': 'the check needs a feature that is not configured',
-  'harness-error': 'internal error of hookproof; please report it',
+  'harness-error': 'internal error in hookproof; please report it',
 };
 
 const RUN_VERDICT_TEXTS: Texts<typeof RUN_VERDICTS> = {
   conformant: 'no check fails',
   nonconformant: 'at least one check fails',
   inconclusive: 'the run allows no conclusion about the endpoint',
-  'harness-error': 'internal error of hookproof; please report it',
+  'harness-error': 'internal error in hookproof; please report it',
 };
 
 const ANSWER_TEXTS: Texts<typeof ANSWER_CLASSES> = {
@@ -94,8 +94,8 @@ const EVENT_TEXTS: Texts<typeof EVENTS> = {
   certified: 'a certification issued a certificate',
   failed: 'a certification found failures',
   refused: 'a certification or a recheck was refused, for example because of its configuration',
-  inconclusive: 'a certification came to no verdict',
-  'harness-error': 'a certification ended with an internal error of hookproof',
+  inconclusive: 'a certification reached no verdict',
+  'harness-error': 'a certification ended with an internal error in hookproof',
   unchanged: 'a recheck found no change',
   drifted: 'a recheck found a change',
   unreachable: 'a recheck could not reach the endpoint',
@@ -104,7 +104,7 @@ const EVENT_TEXTS: Texts<typeof EVENTS> = {
 };
 
 const DRIFT_TEXTS: Texts<typeof DRIFTS> = {
-  'endpoint-key-changed': 'the endpoint has another key than when it was certified',
+  'endpoint-key-changed': 'the endpoint has a different key than when it was certified',
   'not-publicly-trusted': 'the chain of the endpoint no longer ends at a public CA',
   'canary-failed': 'a repeated check no longer passes',
 };
@@ -114,11 +114,11 @@ const OUTCOME_TEXTS: Readonly<Record<string, string>> = {
   handled: 'the effects window shows that a rejected delivery was handled',
   'handled-twice': 'the effects window shows that a notification was handled more than once',
   'not-handled': 'the effects window shows that an accepted notification was not handled in time',
-  amount: 'the receiver stored a different amount than the notification has',
-  hash: 'the receiver stored a different hash than the notification has',
-  kind: 'the receiver stored a different kind than the notification has',
-  status: 'the receiver stored a different status than the notification has',
-  'error-code': 'the receiver stored a different error code than the notification has',
+  amount: 'the stored amount differs from that of the notification',
+  hash: 'the stored hash differs from that of the notification',
+  kind: 'the stored kind differs from that of the notification',
+  status: 'the stored status differs from that of the notification',
+  'error-code': 'the stored error code differs from that of the notification',
   'current-status': 'a transaction does not have the expected status',
   'current-hash': 'a transaction does not have the expected hash',
   granted: 'the endpoint accepted the handshake',

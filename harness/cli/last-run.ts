@@ -127,7 +127,7 @@ export function keptReportPath(url: string): string {
   return pathFor(url, 'html');
 }
 
-/** The name is a digest, because a URL may contain credentials. */
+/** Returns the path of a stored file. Its name is a digest, because a URL may contain credentials. */
 function pathFor(url: string, kind: 'json' | 'html' | 'run' = 'json'): string {
   const name = createHash('sha256').update(url).digest('hex').slice(0, 16);
   return join(stateFolder(process.env), 'runs', `${name}.${kind}`);

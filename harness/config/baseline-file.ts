@@ -27,7 +27,7 @@ const schema = z.strictObject({
   ),
 });
 
-/** Maximum size of a file, five times that of a baseline with every check. */
+/** Maximum number of characters in a file: five times that of a baseline that lists every check. */
 const MAX_CHARACTERS = 1024 * 1024;
 const MAX_ALIASES = 20;
 

@@ -148,7 +148,7 @@ function whyNot(name: ClientFixture, leaf: X509Certificate): string {
     case 'expired':
       return `has not expired: it is valid until ${new Date(leaf.validTo).toISOString()}`;
     case 'not-yet-valid':
-      return `is valid already: since ${new Date(leaf.validFrom).toISOString()}`;
+      return `is already valid: since ${new Date(leaf.validFrom).toISOString()}`;
     default:
       return 'is valid for clients';
   }

@@ -54,7 +54,7 @@ export async function findConfigFile(
     const where = configFile === undefined ? '' : '--config: ';
     const hint = content.missing
       ? 'Check the path; `hookproof init` writes a file to start from.'
-      : 'Give the path of a readable YAML file of at most 64 KiB.';
+      : 'Give the path of a readable YAML file of at most 1 MiB.';
     return refuse('CONFIG_FILE', `${where}the file ${name} ${content.reason}`, hint);
   }
   const text = utf8Text(content.bytes);

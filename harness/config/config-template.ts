@@ -50,7 +50,7 @@ function settingLines(setting: Setting, example: unknown, depth: number): string
   return together.length <= MAX_LINE ? [`# ${together}`] : [`# ${meaningOf(setting)}`, `# ${line}`];
 }
 
-/** If a line would be longer than this, the description moves to a line above the setting. */
+/** Maximum length of a line. A description that does not fit moves to a line above the setting. */
 const MAX_LINE = 100;
 
 function meaningOf(setting: Setting): string {

@@ -222,8 +222,8 @@ function hostOf(url: string | boolean): string | null {
 }
 
 /**
- * Notes each feature that the profile requires but that is not configured. On loopback, plain HTTP is only advised
- * against. Specification: Authentication (recommended combinations; HTTPS is required for production).
+ * Notes each feature that the profile requires but that is not configured. For an endpoint on loopback, plain HTTP only
+ * adds advice. Specification: Authentication (recommended combinations; HTTPS is required for production).
  */
 function checkProfile(
   profile: Profile,

@@ -17,7 +17,7 @@ export interface Schedule {
   readonly timeZone: string;
   /** Maximum number of partners of one host that are run at the same time. */
   readonly perHost: number;
-  /** The pauses before each further attempt to reach a partner. */
+  /** The pauses before further attempts to reach a partner, one for each attempt. */
   readonly retryAfterMs: readonly number[];
   /** The revision of the catalogue that the file of defaults selects; null for the latest. */
   readonly revision: number | null;

@@ -71,8 +71,8 @@ export function parseConfigFile(text: string, file: FilePlace, problems: Problem
 }
 
 /**
- * Maximum number of attempts, each of which takes time proportional to the length of the text. A file with more
- * top-level keys is not a configuration.
+ * Maximum number of attempts to parse, each of which takes time proportional to the length of the text. A file with
+ * more top-level keys is not a configuration.
  */
 const MAX_ATTEMPTS = 30;
 
@@ -233,7 +233,8 @@ function parseYaml(text: string, name: string, problems: Problem[]): YamlDocumen
 }
 
 /**
- * Whether the text at this offset is `{ secret: ${env:X} }`, in which YAML reads a second map after the dollar sign.
+ * Whether the brace at this offset begins an unquoted reference, as in `{ secret: ${env:X} }`, which YAML reads as a
+ * map.
  */
 function isBareReference(text: string, offset: number): boolean {
   return text[offset] === '{' && text[offset - 1] === '$';
@@ -248,7 +249,7 @@ function offsetOf(node: Node): number {
   return node.range?.[0] ?? 0;
 }
 
-/** The expected type as the end of "is not …", and a hint. */
+/** The expected type, as the end of the sentence "… is not …", and a hint. */
 const EXPECTED: Record<Exclude<Expected, 'reference'>, readonly [what: string, hint: string]> = {
   text: ['text', 'Put the value in quotes.'],
   switch: ['true or false', 'Write true or false, without quotes.'],

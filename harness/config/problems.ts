@@ -8,7 +8,7 @@ export interface Problem {
   readonly code: string;
   /** The setting with the problem, for example `tls.client-key`; null if there are several or none. */
   readonly path: string | null;
-  /** The kind of problem, if programs need it: `empty`, `unreadable`, `key-other-pair`. */
+  /** The kind of problem, such as `empty`, `unreadable` or `key-other-pair`; null if no caller distinguishes it. */
   readonly reason: string | null;
   /** The message, which begins with the source: `--timeout: …`, `hookproof.yaml:3:11: timeout: …`. */
   readonly message: string;
@@ -49,7 +49,7 @@ export interface Advice {
   readonly hint: string;
 }
 
-/** Returns the texts for reports. Almost every secret file ends with a newline, so only `doctor` says so. */
+/** Returns the texts for reports. Almost every secret file ends with a newline, so only `doctor` mentions it. */
 export function adviceTexts(advice: readonly Advice[]): string[] {
   const shown = advice.filter(({ reason }) => reason !== 'newline-dropped');
   return [...new Set(shown.map(({ message, hint }) => (hint === '' ? message : `${message} ${hint}`)))];

@@ -5,7 +5,7 @@ import { type FileHandle, open, stat } from 'node:fs/promises';
 const MIB = 1024 * 1024;
 
 /**
- * Maximum size in bytes of a secret, a file of certificates or keys (enough for a whole trust store), and a
+ * Maximum sizes in bytes of a secret, a file of certificates or keys (enough for a whole trust store), and a
  * configuration file.
  */
 export const MAX_SECRET_BYTES = 64 * 1024;
@@ -80,7 +80,7 @@ export function recordedFiles(): { readonly read: ReadFile; changed(): Promise<s
   };
 }
 
-/** Reads a stream such as standard input; undefined if it has more than `most` bytes. */
+/** Reads a stream such as standard input. Returns undefined if it has more than `most` bytes. */
 export async function readStream(input: AsyncIterable<Uint8Array | string>, most: number): Promise<Buffer | undefined> {
   const chunks: Buffer[] = [];
   let size = 0;

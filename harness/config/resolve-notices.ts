@@ -12,8 +12,8 @@ export interface NoticeDestination {
 }
 
 /**
- * Reads the destination from one file: the partner's file sets where the partner is notified, the operator's file of
- * defaults where the operator is. Null if the file sets none.
+ * Reads the destination from one file: the partner's file sets where the partner is notified, and the operator's file
+ * of defaults where the operator is notified. Returns null if the file sets no destination.
  */
 export async function resolveNotices(
   resolution: Resolution,

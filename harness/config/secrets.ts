@@ -95,8 +95,8 @@ export async function readCredential(source: CredentialSource): Promise<Credenti
 
 /**
  * Reads the secret that a value refers to: a flag names a file (`-` is standard input), a variable contains the secret
- * itself, the configuration file contains a reference. If that fails, notes the problem and returns undefined. `noun`
- * is the name of the secret in messages.
+ * itself, and the configuration file contains a reference. If that fails, notes the problem and returns undefined.
+ * `noun` is the name of the secret in messages.
  */
 export async function readSecret(
   given: Given<string>,

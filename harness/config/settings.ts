@@ -171,7 +171,7 @@ export const SETTINGS = [
     description: 'the HMAC secret; enables HMAC signatures',
     flagHelp: 'file with the HMAC secret, "-" for standard input; enables HMAC signatures',
     example: `\${env:WEBHOOK_SECRET}`,
-    intro: 'The HMAC signature. Its secret turns it on.',
+    intro: 'The HMAC signature. Setting the secret enables it.',
     preset: true,
   },
   {
@@ -205,7 +205,7 @@ export const SETTINGS = [
     description: 'the API key; enables the API key',
     flagHelp: 'file with the API key, "-" for standard input; enables the API key',
     example: `\${file:./api-key.txt}`,
-    intro: 'The API key. Its value turns it on.',
+    intro: 'The API key. Setting the value enables it.',
   },
   {
     path: 'api-key.header',
@@ -401,7 +401,7 @@ export const SETTINGS = [
     field: 'commandVariables',
     flag: '--command-env <variable>',
     group: 'run',
-    description: 'an environment variable to pass to commands; apart from PATH, HOME and similar ones, none is passed',
+    description: 'an environment variable to pass to commands; by default, only PATH, HOME and similar ones are passed',
     unset: 'none',
     example: ['DATABASE_URL'],
     flagOnly: true,
@@ -608,7 +608,7 @@ export const SETTINGS = [
     group: 'certify',
     setBy: 'defaults',
     description:
-      'evidence level that a certificate needs: 0 answers, 1 effects too, 2 effects across restarts and the log',
+      'evidence level that a certificate needs: 0 answers, 1 also effects, 2 also effects across restarts and the log',
     example: 1,
   },
   {
@@ -637,7 +637,7 @@ export const SETTINGS = [
     value: 'hours',
     group: 'certify',
     setBy: 'defaults',
-    description: 'hours of the day in which `hookproof operate` starts no run, as `22:00-06:00`',
+    description: 'time of day in which `hookproof operate` starts no run, such as `22:00-06:00`',
     unset: 'none',
     example: undefined,
   },
@@ -647,7 +647,7 @@ export const SETTINGS = [
     value: 'zone',
     group: 'certify',
     setBy: 'defaults',
-    description: 'time zone of the quiet hours, as `Europe/Berlin`',
+    description: 'time zone of the quiet hours, such as `Europe/Berlin`',
     unset: 'UTC',
     example: undefined,
   },
@@ -676,7 +676,7 @@ export const SETTINGS = [
     type: 'text',
     group: 'certify',
     setBy: 'partner',
-    description: "where `hookproof operate` sends notices: the partner's in its file, the operator's in the defaults",
+    description: "URL for notices of `hookproof operate`: the partner's in its file, the operator's in the defaults",
     unset: 'none',
     example: undefined,
   },
@@ -743,7 +743,7 @@ export function settingAt(path: SettingPath): Setting {
   return found;
 }
 
-/** Whether a file, the partner's or that of the defaults, may set a value in `certify --partners`. */
+/** Whether the partner's file or the file of defaults may set the value in `certify --partners`. */
 export function isSetBy(by: 'partner' | 'defaults', { group, setBy }: Setting): boolean {
   return group === 'endpoint' || setBy === 'partner' || setBy === by;
 }

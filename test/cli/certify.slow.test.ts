@@ -75,7 +75,7 @@ describe('keygen', () => {
     const { code, stderr } = await certify(['keygen', 'there.pem'], {});
     expect({ code, stderr, kept: await text(name) }).toEqual({
       code: 2,
-      stderr: expect.stringContaining(`${name} already exists, and is never replaced`),
+      stderr: expect.stringContaining(`${name} already exists and is never replaced`),
       kept: 'mine',
     });
     await rm(join(cwd, name));

@@ -80,8 +80,8 @@ describe('report --compare', () => {
   });
 
   it.each([
-    [['failing'], 'REPORT_COMPARE', 'takes two runs, 1 given'],
-    [['failing', 'passing', 'failing'], 'REPORT_COMPARE', 'takes two runs, 3 given'],
+    [['failing'], 'REPORT_COMPARE', 'takes two runs, but got 1'],
+    [['failing', 'passing', 'failing'], 'REPORT_COMPARE', 'takes two runs, but got 3'],
     [['nowhere', 'passing'], 'REPORT_UNREADABLE', 'nowhere does not exist'],
     [['failing', 'empty'], 'REPORT_UNREADABLE', 'empty/run.json does not exist'],
     [['failing', 'cut.json'], 'REPORT_NOT_JSON', 'cut.json is not valid JSON'],

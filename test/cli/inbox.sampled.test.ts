@@ -125,7 +125,7 @@ onEveryDatabase('inbox', (name) => {
     ]);
     expect([nothing.code, nothing.stderr.includes('INBOX_NOTHING_MEANT')]).toEqual([2, true]);
     expect(unasked.code).toBe(2);
-    expect(unasked.stderr).toContain('nothing was done: it would replay 2 entries (2 dead)');
+    expect(unasked.stderr).toContain('nothing was done: the command would replay 2 entries (2 dead)');
     expect([missing.code, missing.stderr.includes('there is no entry "dead-bye"')]).toEqual([2, true]);
     expect((await inbox.depths()).dead).toBe(2);
   });
@@ -148,7 +148,9 @@ onEveryDatabase('inbox', (name) => {
     const refused = await run('prune', '--before', '2100-01-01');
     expect(refused.code).toBe(2);
     expect(refused.stderr).toContain('counts as new if it is delivered again');
-    expect(refused.stderr).toContain('it would remove 85 entries (84 done, 1 superseded) from before 2100-01-01');
+    expect(refused.stderr).toContain(
+      'the command would remove 85 entries (84 done, 1 superseded) from before 2100-01-01',
+    );
     expect((await run('prune', '--before', '1d', '--yes')).stdout).toMatch(/^removed 0 entries/);
     const { code, stdout } = await run('prune', '--before', '2100-01-01', '--yes');
     expect([code, stdout]).toEqual([0, 'removed 85 entries\n']);

@@ -221,7 +221,7 @@ it('keeps the old certificate when new files are invalid, and prints advice abou
     env,
     cwd: folder,
   });
-  const refused = /certificates not reloaded, the old ones stay in use: (.*)\n/;
+  const refused = /certificates not reloaded, the old ones remain in use: (.*)\n/;
   await place('live.pem', 'empty.pem');
   expect(await says(refused)).toMatch(/^--tls-cert: the file live\.pem is empty\. Check that it was written\./);
   expect(await handshake(port)).toMatchObject({ error: null });

@@ -126,7 +126,7 @@ describe('an encrypted key', () => {
       code: 2,
       stderr: [
         'hookproof: --tls-key: the file locked.key is encrypted, and no passphrase is configured',
-        '  Name a file with its passphrase with `--tls-passphrase-file`, or set HOOKPROOF_TLS_KEY_PASSPHRASE.',
+        '  Name the file of its passphrase with `--tls-passphrase-file`, or set HOOKPROOF_TLS_KEY_PASSPHRASE.',
         '  (CONFIG_TLS)\n',
       ].join('\n'),
     });
@@ -185,7 +185,7 @@ describe('certificates', () => {
   }
   const flags = (name: string) => ['--tls-cert', `${name}/cert.pem`, '--tls-key', `${name}/key.pem`];
   const RELOADED = /certificates reloaded\n/;
-  const REFUSED = /certificates not reloaded, the old ones stay in use: (.*)\n/;
+  const REFUSED = /certificates not reloaded, the old ones remain in use: (.*)\n/;
 
   it('are reloaded when the files are overwritten, but not while certificate and key do not match', async () => {
     const [first, second] = await Promise.all([makeServer(), makeServer()]);

@@ -84,7 +84,7 @@ describe('report', () => {
     expect({ code, both: /\bCONFORMANT[\s\S]*NOT CONFORMANT/.test(stdout) }).toEqual({ code: 1, both: true });
     const refused = await report(['good.json', 'run.json', '--reporter', 'junit=x.xml']);
     expect(refused).toMatchObject({ code: 2, stdout: '' });
-    expect(refused.stderr).toContain('the reporter junit takes one run, and 2 files are given');
+    expect(refused.stderr).toContain('the reporter junit takes one run, but got 2 files');
   });
 
   const document = JSON.parse(renderJson(documentWith()));

@@ -58,7 +58,7 @@ async function runSuite(args: readonly string[]) {
 
 it('keeps its secrets when a file is empty, and says so', async () => {
   await writeFile(join(folder, 'previous.txt'), '');
-  expect(await receiver.says(/secrets not reloaded, the old ones stay in use: .*/)).toContain('previous.txt');
+  expect(await receiver.says(/secrets not reloaded, the old ones remain in use: .*/)).toContain('previous.txt');
   expect((await hookproof(['trigger', 'wallet', url], { env })).code).toBe(0);
   await writeFile(join(folder, 'previous.txt'), OLD);
 });

@@ -48,7 +48,7 @@ export async function writeNew(path: string, text: string | Uint8Array, mode = 0
   }
   try {
     await file.writeFile(text);
-    // Synced to disk before its path is printed, because the file is evidence.
+    // The file is synced to disk before its path is printed, because it is evidence.
     await file.sync();
   } catch (cause) {
     await rm(path, { force: true });
@@ -59,7 +59,7 @@ export async function writeNew(path: string, text: string | Uint8Array, mode = 0
 }
 
 export function fileExists(path: string): HookproofError {
-  return new HookproofError('CERTIFY_IN_THE_WAY', `${path} already exists, and is never replaced`, {
+  return new HookproofError('CERTIFY_IN_THE_WAY', `${path} already exists and is never replaced`, {
     hint: 'Move it away, or give another path.',
   });
 }

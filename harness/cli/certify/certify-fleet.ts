@@ -64,7 +64,7 @@ export async function certifyFleet(
   const { broken, folder, limits, members } = planned;
   const exitOn = exitOnOfFlag(flags.exitOn);
   if (flags.check === true) {
-    // Checked here as well, because `--check` should also find an invalid key.
+    // The key is checked here, because `--check` should also detect an invalid one.
     if (keyFlags.key !== undefined) await signingKey(keyFlags);
     printPlan(planned);
     return broken.length > 0 ? 2 : 0;

@@ -23,7 +23,7 @@ export interface Certification {
   readonly timeoutMs: number;
   readonly workers: Workers;
   readonly signal: AbortSignal;
-  /** The command that certifies the partners, to which the reports add the name. */
+  /** The command that certifies the partners. Reports append `--only` with the name of the partner. */
   readonly command: string;
 }
 
@@ -149,7 +149,7 @@ function refusalsOf(answer: WorkerEnd, timedOut: boolean, timeoutMs: number): re
   if (timedOut) return late;
   if (answer.kind === 'refused') return [{ code: 'not-delivered', message: answer.message, fix: answer.fix, exit: 2 }];
   const how = answer.kind === 'gone' ? `its process ended (${answer.how})` : answer.message;
-  return [harnessError(`an error in hookproof stopped this partner: ${how}`)];
+  return [harnessError(`an internal error ended the run of this partner: ${how}`)];
 }
 
 function timeoutRefusal(timeoutMs: number): Refusal {

@@ -110,7 +110,7 @@ function refuseFlagsOfMany(flags: Partial<FleetFlags>): void {
   });
 }
 
-/** Throws `CERTIFY_REFUSED` with every reason against a certificate that is known before anything is sent. */
+/** Throws `CERTIFY_REFUSED` with every reason that rules out a certificate before anything is sent. */
 function refuseBefore(config: ResolvedConfig): void {
   const refusals = configurationRefusals(config);
   if (refusals.length === 0) return;

@@ -122,7 +122,7 @@ function certificateProblem(files: Files, { keys, partner }: Claim): string | nu
   const certified = outcome === 'certified';
   if ((bytes !== undefined) !== certified || (certificate !== null) !== certified) {
     return certified
-      ? 'is of a certified partner, but has no certificate'
+      ? 'belongs to a certified partner, but has no certificate'
       : 'has a certificate, but the partner is not certified';
   }
   if (bytes === undefined || certificate === null) return null;

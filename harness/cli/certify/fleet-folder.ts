@@ -1,7 +1,7 @@
 /**
- * The output folder of a certification of many partners. A partner's folder appears complete, by a rename, when the
- * partner is finished. Leftovers of a killed process begin with a dot and are ignored. Nothing of an earlier
- * certification is deleted, and a certificate stays in place until a run with a verdict.
+ * The output folder of a certification of many partners. When a partner is finished, its complete folder is renamed
+ * into place. Names of folders that a killed process left unfinished begin with a dot, and these folders are ignored.
+ * Nothing of an earlier certification is deleted, and a certificate stays in place until a run reaches a verdict.
  */
 import { type KeyObject, randomUUID } from 'node:crypto';
 import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
@@ -28,7 +28,7 @@ import { checkFinished, type Finished, OUTCOME, readFinished } from './finished-
 import { exitOnOfFlag, printFleet } from './fleet-output.ts';
 import { trustedKeys } from './signing-key.ts';
 
-/** The files in the output folder, next to the folders of the partners. */
+/** The summary of all partners, next to their folders. */
 const DOCUMENT = 'fleet.json';
 const UNFINISHED = '.unfinished-';
 /** The folder for results that a later certification has replaced, and for runs without a verdict. */
@@ -45,7 +45,7 @@ interface MergeFlags {
 
 /**
  * `hookproof certify merge`: joins the folders of all shards into one. Every certificate is verified, and the contents
- * of the folders must agree with it, because they may have been changed in transfer.
+ * of the folders must agree with it, because they may have been changed in transit.
  */
 export async function certifyMergeCommand(folders: readonly string[], flags: MergeFlags): Promise<number> {
   const exitOn = exitOnOfFlag(flags.exitOn);
@@ -183,7 +183,7 @@ export async function finishPartner(unfinished: string, finished: Finished): Pro
 
 /**
  * Renames a complete folder to the name of its partner. A folder from an earlier certification is moved aside. But a
- * run without a verdict changes nothing about a certificate, so it is the one that is moved aside then.
+ * run without a verdict does not affect a valid certificate, so in that case the new folder is moved aside instead.
  */
 export async function moveIntoPlace(folder: string, unfinished: string, finished: Finished): Promise<void> {
   const { name, outcome } = finished.partner;
@@ -206,7 +206,8 @@ export async function moveIntoPlace(folder: string, unfinished: string, finished
 }
 
 /**
- * Returns the folders of a partner that killed processes left behind, each with its result; null if it is incomplete.
+ * Returns the folders of a partner that killed processes left behind, each with its result, which is null if the folder
+ * is incomplete.
  */
 export async function leftBehind(
   folder: string,
@@ -287,14 +288,16 @@ export async function previousOf(named: string | undefined, last: FleetDocument 
   });
 }
 
-/** The folder of a run without a verdict, of a partner whose certificate stays in place. */
+/** Returns the folder for a run without a verdict, if the certificate of the partner stays in place. */
 function asideWithoutVerdict(folder: string, name: string, certification: string): string {
   return withinFolder(join(folder, EARLIER, `without-verdict-${nameOfTime(certification)}`, name), folder);
 }
 
 const nameOfTime = (time: string) => time.replaceAll(/[:.]/g, '-');
 
-/** Returns the folder with the result of a partner from the given certification: in its place, or moved aside. */
+/**
+ * Returns the folder with the result of a partner from the given certification: the usual one, or the one moved aside.
+ */
 async function placeOf(folder: string, name: string, certification: string): Promise<string> {
   const aside = asideWithoutVerdict(folder, name, certification);
   return (await readFinished(aside)) === null ? join(folder, name) : aside;

@@ -158,7 +158,7 @@ function detailOf({ certificate, counts, diagnosis, outcome, refusals, startedAt
   if (certificate !== null) return `until ${certificate.expiresAt.slice(0, 10)}`;
   const failed = counts !== null && counts.fail > 0 ? [`${counts.fail} failed`] : [];
   const [first] = refusals;
-  // A file that is refused has no run: all of its problems are listed.
+  // A partner whose file is refused is not run; all problems of the file are listed.
   if (startedAt === null && outcome === 'refused') return refusals.map(({ message }) => message).join('; ');
   const why = diagnosis?.title ?? (counts === null || counts.fail === 0 ? first?.message : undefined);
   return [...failed, ...(why === undefined ? [] : [why])].join(': ');

@@ -91,7 +91,7 @@ export class FleetRegister {
       ...(complete
         ? []
         : ['The last certification is incomplete: still running, or interrupted. Continue with --resume.']),
-      ...(shard === null ? [] : [`Shard ${shard.index} of ${shard.of}: a part of the partners.`]),
+      ...(shard === null ? [] : [`Shard ${shard.index} of ${shard.of}: only some of the partners.`]),
     ];
     await writePartnersPage({ outputDir: this.#folder }, now, { changes, caveats });
     await this.#register.close();

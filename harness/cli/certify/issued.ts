@@ -1,5 +1,5 @@
 /**
- * Commands for issued certificates: `hookproof certify verify` checks a certificate offline, `hookproof certify
+ * Commands for issued certificates: `hookproof certify verify` checks a certificate offline, and `hookproof certify
  * recheck` sends a few deliveries to the certified endpoint.
  */
 import { resolve } from 'node:path';
@@ -100,7 +100,7 @@ export async function certifyRecheckCommand(
   if (missing.length > 0) {
     const message = `the certificate is for an endpoint with ${missing.join(', ')}, which is not configured`;
     throw new HookproofError('CERTIFY_RECHECK_FEATURES', message, {
-      hint: 'Configure the endpoint as when it was certified: secret, API key, client certificate.',
+      hint: 'Configure the endpoint as it was when it was certified: secret, API key, client certificate.',
     });
   }
   await confirmSending(config, yes, () => 'a few test notifications');
@@ -124,8 +124,8 @@ function refuseWithPartners(given: Readonly<Record<string, unknown>>): void {
 }
 
 /**
- * Returns the endpoint's URL from the certificate. Undefined if HOOKPROOF_URL is set, or if the URL had a query, which
- * a certificate omits: then the URL must be configured.
+ * Returns the endpoint's URL from the certificate. Returns undefined if HOOKPROOF_URL is set, or if the URL had a
+ * query: a certificate omits it, so the URL must be configured.
  */
 function urlFor({ predicate, subject }: NonNullable<Verification['statement']>): string | undefined {
   if ((process.env.HOOKPROOF_URL ?? '') !== '') return undefined;

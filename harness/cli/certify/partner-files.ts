@@ -171,7 +171,10 @@ function problemsOf(config: ResolvedConfig): string[] {
   return problems;
 }
 
-/** Creates an error that lists all problems. A problem of the defaults concerns every partner, and is listed once. */
+/**
+ * Creates an error that lists all problems. A problem in the file of defaults affects every partner, but is listed
+ * once.
+ */
 function invalid(problems: readonly FileProblems[]): HookproofError {
   const listed = new Set<string>();
   const list = problems.flatMap(({ place, lines }) => {

@@ -153,7 +153,7 @@ export async function recheckPartner(
   }
 }
 
-/** Finds a partner's certificate by its digest, also in folders that a later run has moved aside. */
+/** Finds a partner's certificate by its digest, even in folders that a later run has moved aside. */
 export async function certificateIn(folder: string, partner: string, digest: string): Promise<Buffer | null> {
   const earlier = join(folder, EARLIER);
   const asides = await readdir(earlier).catch(() => []);

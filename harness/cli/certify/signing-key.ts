@@ -1,6 +1,6 @@
 /**
- * `hookproof certify keygen`, and the private key that signs certificates. Neither key nor passphrase ever appears on a
- * command line, in a message or in a log.
+ * `hookproof certify keygen`, and the private key that signs certificates. Neither the key nor the passphrase ever
+ * appears on a command line, in a message or in a log.
  */
 import type { KeyObject } from 'node:crypto';
 import { rm, stat } from 'node:fs/promises';
@@ -36,7 +36,7 @@ export async function certifyKeygenCommand(
     passphrase === undefined ? 'not encrypted; set HOOKPROOF_CERTIFY_KEY_PASSPHRASE to encrypt one' : 'encrypted';
   process.stdout.write(
     [
-      `wrote ${file}  the private key (${locked}): keep it secret, it issues certificates`,
+      `wrote ${file}  the private key (${locked}): keep it secret, because it issues certificates`,
       `wrote ${publicFile}  the public key: give it to everyone who verifies certificates`,
       `key id ${keyId}`,
       '',

@@ -58,8 +58,8 @@ const MAX_PARTNERS = 40;
 
 /**
  * The environment variables of a worker: those through which Node finds its options, libraries, CAs, language and time
- * zone. All others stay in the parent process: the signing key, its passphrase, and the secrets of all partners. The
- * order to the worker contains the secrets of its partner.
+ * zone. No other variable is passed on, so that a worker never has the signing key, its passphrase, or the secrets of
+ * other partners. The order to the worker contains the secrets of its partner.
  */
 export const WORKER_VARIABLES: readonly string[] = [
   ...['SystemRoot', 'LANG', 'LC_ALL', 'LC_CTYPE', 'TZ'],
@@ -86,7 +86,7 @@ export function createWorkers(program = process.argv[1] ?? '', graceMs = GRACE_M
     const child = fork(started, args, {
       env,
       serialization: 'advanced',
-      // Workers report only over the channel; their streams would mix with the parent's.
+      // Workers report only over the channel; their output would mix with the parent's.
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
       execArgv,
     });

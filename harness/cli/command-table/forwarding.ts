@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { type ActionMaker, collect, SET_HELP, withEndpoint, withSettings, withYes } from './shared-options.ts';
 
 const PROXY_HELP = `
-Requests and answers are forwarded byte for byte, the Host header and malformed requests included: one connection to
+Requests and answers are forwarded byte for byte, including the Host header and malformed requests: one connection to
 the receiver for each connection of a sender, plain HTTP only. The path is not rewritten: senders use the path of the
 receiver, and that of --to is only printed.
 
@@ -16,7 +16,7 @@ Without a secret or an API key (the same settings as for run), the page cannot s
 Deliveries are kept as files ID.request with exactly the bytes of the request, in \${XDG_STATE_HOME:-~/.local/state}/
 hookproof/deliveries (macOS: ~/Library/Application Support, Windows: %LOCALAPPDATA%). Only this user can read them
 (mode 0600 in a folder with 0700). They hold the signature and the API key that a request carried, and no other
-credential. The oldest are removed first; the last ones stay when the proxy ends.
+credential. The oldest are removed first; the others are kept when the proxy ends.
 
 Examples:
   hookproof proxy --to http://127.0.0.1:3000/hooks
@@ -25,8 +25,8 @@ Examples:
 
 const REPLAY_HELP = `
 Each request is sent with its original bytes, on a new connection to the host and port of --to; path, query and Host are
-those of the request. --sign replaces only the value of the signature header. The body never changes: its SHA-256 is
-printed. --curl prints a script for a POSIX shell; credentials in it are variables.
+those of the request. --sign replaces only the value of the signature header, and only --set and --body change the body,
+whose SHA-256 is printed. --curl prints a script for a POSIX shell; credentials in it are variables.
 
 Examples:
   hookproof replay --list
@@ -41,7 +41,7 @@ Exit codes:
 export function addForwardingCommands(program: Command, action: ActionMaker): void {
   const proxy = program
     .command('proxy')
-    .description('forward plain HTTP to your receiver, show the deliveries and why signatures do not match')
+    .description('forward plain HTTP to your receiver; show the deliveries, and why signatures do not match')
     .requiredOption('--to <url>', 'your receiver: an http:// URL')
     .option('--host <address>', 'address to listen on', '127.0.0.1')
     .option('--port <n>', 'port to listen on; 0 chooses a free one', '4000')

@@ -39,7 +39,7 @@ const schemeOption = (what: string) =>
   new Option('--scheme <name>', what).choices(FOREIGN_SCHEMES.map(({ name }) => name));
 
 const SIGN_HELP = `
-Send the file with --data-binary: --data removes line ends, and the signature no longer matches.
+Send the file with --data-binary: --data removes line breaks, so the signature no longer matches.
 
 Examples:
   hookproof sign body.json --secret-file secret.txt

@@ -10,7 +10,7 @@ import {
 } from './shared-options.ts';
 
 const PARTNERS_HELP = `
-A certificate counts until it expires, drifts or is revoked, whatever a later run could not decide. A later run that
+A certificate counts until it expires, drifts or is revoked, even if a later run reaches no verdict. A later run that
 fails suspends it, until the partner is certified again or an operator overrides it.
 
 Examples:
@@ -100,7 +100,7 @@ export function addPartnerCommands(program: Command, action: ActionMaker): void 
 const CONSOLE_HELP = `
 It needs the register in PostgreSQL. Without a token file, nothing can be changed. A token file has a name and a token
 on each line; the audit shows the name. Reading needs no token on this machine. From elsewhere, it needs one: the name
-as user and the token as password, or as a bearer token.
+as the user and the token as the password, or the token as a bearer token.
 
 Examples:
   hookproof console --register postgres://hookproof@localhost/partners
@@ -112,13 +112,17 @@ function addConsoleCommand(program: Command, action: ActionMaker): void {
     .description('serve the register as pages and as a JSON API: who may get traffic, history, causes and workers')
     .option('--key <file>', KEY, collect)
     .option('--port <port>', 'port to listen on; 0 picks a free one', '8790')
-    .option('--host <address>', 'address to listen on; others than loopback need TLS or a reverse proxy', '127.0.0.1')
+    .option(
+      '--host <address>',
+      'address to listen on; any other than loopback needs TLS or a reverse proxy',
+      '127.0.0.1',
+    )
     .option('--token-file <file>', 'names and tokens of those who may revoke, override and start runs')
     .option('--signing-key <file>', 'private key that signs certificates, to offer overrides')
     .option('--passphrase-file <file>', 'file with the passphrase of that key (or HOOKPROOF_CERTIFY_KEY_PASSPHRASE)')
     .option('--tls-cert <file>', 'certificate chain of the console, PEM')
     .option('--tls-key <file>', 'private key of that certificate, PEM')
-    .option('--public-origin <origin>', 'https origin under which a reverse proxy offers the console')
+    .option('--public-origin <origin>', 'https origin at which a reverse proxy serves the console')
     .addHelpText('after', CONSOLE_HELP)
     .action(action(async () => (await import('../partners/console.ts')).consoleCommand));
 }

@@ -29,8 +29,8 @@ Examples:
   hookproof inbox export | head -1 | jq -r .body | base64 -d`;
 
 const INBOX_PRUNE_HELP = `
-Pending, running and dead entries stay. A repeated notification whose entry was removed counts as new: keep entries for
-longer than the sender repeats deliveries. The file does not shrink; its free space is reused.
+Pending, running and dead entries are kept. A repeated notification whose entry was removed counts as new: keep entries
+for longer than the sender repeats deliveries. The file does not shrink; its free space is reused.
 
 Example:
   hookproof inbox prune --before 90d`;
@@ -56,7 +56,7 @@ function withInboxFilters(command: Command): Command {
 const RECEIVER_HELP = `
 Logs are JSON lines on standard output. Ctrl-C or SIGTERM stops the receiver when the deliveries in flight have
 finished; a second signal stops it at once. Certificates and secrets are reloaded when their files change, and on
-SIGHUP; secrets are not with --inspect, from standard input or from HOOKPROOF_SECRET.`;
+SIGHUP. Secrets are not reloaded with --inspect, or if they come from standard input or HOOKPROOF_SECRET.`;
 
 const DELIVERY_FLAGS: FlagTable = {
   '--fault <name>':
@@ -92,10 +92,10 @@ const LIMIT_FLAGS: FlagTable = {
     'most of them is closed (default: 2000)',
   '--max-pipelined <n>': 'the same on one connection; beyond it, the connection is closed (default: 64)',
   '--max-upload-bytes <bytes>':
-    'maximum size of the bodies that are still arriving, together; beyond it, the slowest upload is closed ' +
+    'maximum combined size of the bodies that are still arriving; beyond it, the slowest upload is closed ' +
     '(default: 33554432)',
   '--max-small-chunks <n>':
-    'maximum number of chunks below 256 bytes on a connection, without those of accepted deliveries; beyond it, ' +
+    'maximum number of chunks below 256 bytes on a connection, not counting those of accepted deliveries; beyond it, ' +
     'the connection is closed (default: 10000)',
   '--header-timeout <duration>': 'time limit for all headers: 500ms, 10s, 1m (default: 10s)',
   '--request-timeout <duration>': 'time limit for the whole request (default: 30s)',

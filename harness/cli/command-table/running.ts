@@ -69,9 +69,9 @@ Examples:
 
 const MCP_HELP = `
 For coding agents that fix a receiver. It is registered in the configuration of the agent, as the command "hookproof"
-with the argument "mcp", and ends with its standard input. Tools: run, run_failed, details, explain, verify, list,
-doctor. Secrets come from the environment of the server or the configuration of the folder that it starts in; no tool
-takes any. A run ends after 2m, unless --max-time or the configuration says otherwise.
+with the argument "mcp", and ends when its standard input is closed. Tools: run, run_failed, details, explain, verify,
+list, doctor. Secrets come from the environment of the server or the configuration of the folder that it starts in; no
+tool accepts any. A run ends after 2m, unless --max-time or the configuration says otherwise.
 
 Examples:
   HOOKPROOF_SECRET=... hookproof mcp
@@ -90,7 +90,7 @@ const RUN_FLAGS: FlagTable = {
   '--watch [path...]':
     'after the run, repeat the failed checks when a file changes and the endpoint has restarted (default: .)',
   '--settle <duration>':
-    'with --watch: how long to wait for a restart after a change (default: 2s; 5s once a restart was seen)',
+    'with --watch: how long to wait for a restart after a change (default: 2s; 5s once a restart has been seen)',
   '--dry-run': 'print the plan and the exact bytes of one delivery; send nothing',
   '--json': 'with --dry-run: print JSON',
 };
@@ -104,7 +104,7 @@ function addSendingCommands(program: Command, action: ActionMaker): void {
 
   withSettings(program.command('demo'), 'timeout', 'run')
     .description('start the reference receiver and run every suite against it')
-    .addHelpText('after', `\nSecret, key and port are made for this run.\n${EXIT_CODES}`)
+    .addHelpText('after', `\nSecret, key and port are generated for this run.\n${EXIT_CODES}`)
     .action(action(async () => (await import('../commands/demo.ts')).demoCommand));
 
   const trigger = program

@@ -47,8 +47,8 @@ export function withEndpoint(command: Command): Command {
 export const OUTPUT_OF_FLEET = 'output folder of `certify --partners` (default: hookproof-partners)';
 
 export const SET_HELP =
-  'set a field, for example data.metadata.orderStatus=FAILED (repeatable; the value is read as JSON, ' +
-  'otherwise as text)';
+  'set a field, for example data.metadata.orderStatus=FAILED (repeatable; the value is read as JSON ' +
+  'if possible, otherwise as text)';
 
 /** Adds `--yes`, for commands that ask before they send to a public host. */
 export function withYes(command: Command): Command {

@@ -30,7 +30,7 @@ export async function baselineUpdateCommand(
 ): Promise<number> {
   if (isCi()) {
     throw new HookproofError('BASELINE_IN_CI', 'a baseline is never written in CI (CI is set)', {
-      hint: 'In CI, a new failure must fail. Update the baseline on your own machine, and have the change reviewed.',
+      hint: 'In CI, a new failure must fail the build. Update the baseline elsewhere, and have the change reviewed.',
     });
   }
   const path = resolve(file);

@@ -89,7 +89,7 @@ function readClientName(name: string): string {
 }
 
 /**
- * Returns those of the files that already exist.
+ * Returns the names of the files that already exist.
  *
  * @throws HookproofError CERTS_NOT_A_FOLDER if the folder, or one inside it, is not a folder; CERTS_IN_THE_WAY if one
  * of the files is a folder
@@ -224,7 +224,7 @@ function notWritten(directory: string, cause: unknown): HookproofError {
 /** Describes what was written and how to use it. Never contains a key. */
 function summary(directory: string, { files, guide, validUntil }: WorkingSet, obsolete: readonly string[]): string {
   return [
-    `wrote ${files.length} files to ${directory}, valid until ${validUntil.toISOString()}, never for production:`,
+    `wrote ${files.length} files to ${directory}, valid until ${validUntil.toISOString()}, not for production:`,
     ...files.map(({ name, secret }) => `  ${name}${secret ? '  (private key)' : ''}`),
     ...obsolete.map((name) => `removed ${name}, which belonged to the replaced CA`),
     '',

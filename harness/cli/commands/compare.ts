@@ -33,7 +33,7 @@ export async function compareCommand(files: readonly string[], flags: CompareFla
   const reporters = reportersOf(flags);
   const [first, second, ...others] = files;
   if (first === undefined || second === undefined || others.length > 0) {
-    throw refused(`\`--compare\` takes two runs, ${files.length} given`, 'Name the old run, then the new one.');
+    throw refused(`\`--compare\` takes two runs, but got ${files.length}`, 'Name the old run, then the new one.');
   }
   const [before, now] = [await readSavedRun(fileOf(first)), await readSavedRun(fileOf(second))];
   const comparison = compareRuns(before.document, now.document);

@@ -1,8 +1,8 @@
 /**
- * `hookproof completion`: the completion scripts of the shells. They call `hookproof __complete WORD...`, which prints
- * one line for paths (`none`, `files` or `folders`) and one for each candidate. They are hand-written, because the
- * maintained library for commander, @bomb.sh/tab 0.0, passes the words of the line to `eval`, needs bash-completion,
- * and does not complete file names.
+ * `hookproof completion`: prints the completion script for a shell. The scripts call `hookproof __complete WORD...`,
+ * which prints one line for paths (`none`, `files` or `folders`) and one for each candidate. They are hand-written,
+ * because the maintained library for commander, @bomb.sh/tab 0.0, passes the words of the line to `eval`, needs
+ * bash-completion, and does not complete file names.
  */
 
 /** Works with bash 3.2, which has no `compopt`, and without bash-completion. */

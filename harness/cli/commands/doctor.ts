@@ -59,7 +59,7 @@ export async function doctorCommand(url: string | undefined, flags: DoctorFlags)
   }
 }
 
-/** Returns the exit code and the reason for it. With `strict`, a piece of advice counts like a problem. */
+/** Returns the exit code and the reason for it. With `strict`, advice counts as a problem. */
 function exitOf(
   { counts: { problem, advice }, reached }: DoctorDocument,
   interrupted: number | null,

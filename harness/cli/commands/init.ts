@@ -90,7 +90,7 @@ async function writeRecipe(stack: Stack, folder: string, force: boolean): Promis
     ...(install === undefined ? [] : [`     ${install}`]),
     `     WEBHOOK_SECRET=${secret} ${run}`,
     '',
-    `  2. In another terminal, run the checks of ${RECIPE_URL}, with the ${CONFIG_FILE} of this folder:`,
+    `  2. In another terminal, check ${RECIPE_URL} with the ${CONFIG_FILE} of this folder:`,
     ...enter,
     `     WEBHOOK_SECRET=${secret} hookproof run`,
     '',

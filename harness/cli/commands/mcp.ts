@@ -49,8 +49,8 @@ export async function mcpCommand(flags: McpFlags): Promise<number> {
   const { config: configFile, allowHost: allowHosts = [], ...given } = flags;
   const ending = new AbortController();
   void firstStopSignal().then(() => ending.abort());
-  const hosts = allowHosts.length === 0 ? '' : `, and of ${allowHosts.join(', ')}`;
-  process.stderr.write(`serving MCP on standard input and output, for endpoints of this machine${hosts}\n`);
+  const hosts = allowHosts.length === 0 ? '' : `, and on ${allowHosts.join(', ')}`;
+  process.stderr.write(`serving MCP on standard input and output, for endpoints on this machine${hosts}\n`);
   await serveMcp({
     commands: COMMANDS,
     sources: { flags: given, env: process.env, cwd: process.cwd(), configFile },

@@ -45,7 +45,7 @@ function refuseFiles(count: number, reporters: readonly Reporter[]): void {
   if (count < 2) return;
   const wrong = reporters.find(({ name, file }) => file !== null || !TAKE_SEVERAL_RUNS.includes(name));
   if (wrong === undefined) return;
-  throw new HookproofError('REPORT_SEVERAL', `the reporter ${wrong.name} takes one run, and ${count} files are given`, {
+  throw new HookproofError('REPORT_SEVERAL', `the reporter ${wrong.name} takes one run, but got ${count} files`, {
     hint: 'Give one file, or join the shards of one run with `--merge`.',
   });
 }

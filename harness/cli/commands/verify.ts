@@ -31,7 +31,7 @@ export async function verifyCommand(file: string, flags: VerifyFlags): Promise<n
     flag: '--api-key-file',
     file: flags.apiKeyFile,
     variable: 'HOOKPROOF_API_KEY',
-    // The explanation may contain the body.
+    // The API key is never read from standard input, which may contain the body.
     stdin: undefined,
   });
   const body = await readInput(file);

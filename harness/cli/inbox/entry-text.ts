@@ -1,4 +1,4 @@
-/** Formats entries: one in full, with its body, for people; JSON lines for programs. */
+/** Formats entries: a single one in full, with its body, for people, and JSON lines for programs. */
 import { formatDuration, type Layout, visibleJson } from '../../report/index.ts';
 import type { EntrySummary, InboxEntry } from '../receiver-entry.ts';
 

@@ -44,7 +44,7 @@ export async function inboxListCommand(
     printRemark(`${shown.length} of ${entries(total)}${states}, newest first`);
     if ((counts.get('dead') ?? 0) > 0) {
       printRemark(
-        'dead: the handler failed at the last attempt. `hookproof inbox show ID` prints the error, ' +
+        'dead: the handler failed at the last attempt. `hookproof inbox show ID` prints the error, and ' +
           '`hookproof inbox replay --state dead` tries again',
       );
     }
@@ -186,7 +186,7 @@ async function confirmed(plan: string, yes: boolean | undefined): Promise<boolea
   if (yes === true) return true;
   const answer = await askOnTerminal(plan);
   if (answer === null) {
-    throw new HookproofError('INBOX_NOT_CONFIRMED', `nothing was done: it would ${plan}`, {
+    throw new HookproofError('INBOX_NOT_CONFIRMED', `nothing was done: the command would ${plan}`, {
       hint: 'Give `--yes` to do it without a prompt.',
     });
   }

@@ -65,7 +65,7 @@ export async function operateCommand(flags: OperateFlags): Promise<number> {
   } = flags;
   if (partners === undefined) {
     throw new HookproofError('OPERATE_PARTNERS', 'no folder of partners is named', {
-      hint: 'Give it with `--partners`: it has one file for each, in the format of hookproof.yaml.',
+      hint: 'Give it with `--partners`: it has one file for each partner, in the format of hookproof.yaml.',
     });
   }
   const limits = {
@@ -136,9 +136,9 @@ export function tasksOf(operation: Operation, { pool, signal }: Session): Return
   };
 }
 
-/** A new worker considers the records of this period, whose notices may not have been planned. */
+/** How far back a new worker considers records, because their notices may not have been planned. */
 const FIRST_NOTICES_MS = 86_400_000;
-/** The latest records are considered again, because clocks differ and transactions take time. */
+/** How far back records are considered again, because clocks differ and transactions take time. */
 const NOTICES_OVERLAP_MS = 600_000;
 
 /**

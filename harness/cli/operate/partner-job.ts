@@ -83,7 +83,7 @@ export function partnerJob(payload: JobPayload, host: string, perHost: number) {
   return { task: 'partner', key: `${partner} ${due}`, queue: queueOf(partner, host, perHost), payload };
 }
 
-/** Replaces the host of a partner whose host is not known. */
+/** Stands for the host of a partner whose host is unknown. */
 export const NO_HOST = '-';
 
 /** Runs a partner for its slot, and stores the result once. Throws after an internal error. */

@@ -82,7 +82,7 @@ export async function replayCommand(ids: readonly string[], flags: ReplayFlags):
   printAdvice(config.advice);
   if (curl === true) return printScripts(edited, config.partner);
   if ((set.length > 0 || replaced !== undefined) && signing === undefined) {
-    process.stderr.write('note: the body is another one, and the signature is the old one: `--sign` makes a new one\n');
+    process.stderr.write('note: the body was replaced, but the signature was not: `--sign` makes a new one\n');
   }
   await confirmSending(config, yes, () => `${counted(deliveries.length, 'captured request')}`);
   return sendAll(edited, config, { sign: sign === true, path: url.pathname });

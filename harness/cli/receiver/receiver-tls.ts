@@ -110,7 +110,7 @@ function clientCertificateFrom(flags: ClientCertificateFlags): ClientCertificate
 }
 
 const PASSPHRASE_HINT =
-  'Name a file with its passphrase with `--tls-passphrase-file`, or set HOOKPROOF_TLS_KEY_PASSPHRASE.';
+  'Name the file of its passphrase with `--tls-passphrase-file`, or set HOOKPROOF_TLS_KEY_PASSPHRASE.';
 
 /** Returns how to read the server certificate and key: from files, or as a temporary pair. Null for plain HTTP. */
 async function serverPair(flags: PairFlags): Promise<PairSource | null> {

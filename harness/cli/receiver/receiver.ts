@@ -163,7 +163,7 @@ function reloadSecrets(
   if (files.length === 0 || files.includes('-')) {
     return refuseToReload('secrets', 'not all of them come from a `--secret-file` path');
   }
-  if (inspect !== undefined) return refuseToReload('secrets', 'the inspector uses those of the start');
+  if (inspect !== undefined) return refuseToReload('secrets', 'the inspector uses those that were read at the start');
   return reloadFiles({
     noun: 'secrets',
     failure: 'secrets-reload-failed',
@@ -180,7 +180,7 @@ function requireProtection(isProtected: boolean, isOpen: boolean): void {
   if (isProtected && isOpen) {
     const message = '`--open` cannot be combined with an HMAC secret, an API key or a check of client certificates';
     throw new HookproofError('RECEIVER_OPEN_CONFLICT', message, {
-      hint: 'Remove `--open`; what is given is then required. Or remove the others, also HOOKPROOF_* variables.',
+      hint: 'Remove `--open` to require what is configured, or remove the others, including HOOKPROOF_* variables.',
     });
   }
   if (isProtected || isOpen) return;

@@ -19,7 +19,8 @@ export interface ReloadOptions<Content> {
 }
 
 /**
- * Starts reloading, and returns a function that stops it. Invalid files are reported, and the old content stays in use.
+ * Starts reloading, and returns a function that stops it. Invalid files are reported, and the old content remains in
+ * use.
  */
 export function reloadFiles<Content>(options: ReloadOptions<Content>): () => void {
   const { noun, failure, current, read, files, reload, logger } = options;
@@ -38,7 +39,7 @@ export function reloadFiles<Content>(options: ReloadOptions<Content>): () => voi
     } catch (error) {
       const reason =
         error instanceof HookproofError ? `${error.message.replace(/\.$/, '')}. ${error.hint}` : String(error);
-      process.stderr.write(`${noun} not reloaded, the old ones stay in use: ${reason}\n`);
+      process.stderr.write(`${noun} not reloaded, the old ones remain in use: ${reason}\n`);
       logger.error({ event: failure, reason }, `${noun} not reloaded`);
     }
   };
@@ -76,7 +77,9 @@ export function refuseToReload(noun: string, reason: string): () => void {
 
 /** Pause after a change, because a certificate and its key are written one after the other. */
 const DEBOUNCE_MS = 200;
-/** Maximum number of symbolic links to follow, as in the Linux kernel, so that circular links end. */
+/**
+ * Maximum number of symbolic links to follow, as in the Linux kernel, so that a loop of links is not followed forever.
+ */
 const MAX_LINKS = 40;
 
 /**

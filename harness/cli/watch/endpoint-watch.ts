@@ -2,8 +2,9 @@
  * Detects when the process behind an endpoint is replaced. Two idle connections are held open. When the process ends,
  * both are closed; a timeout closes only one of them, because they were opened at different times.
  *
- * Idle connections would block a server that serves one connection at a time. Its port is only tried periodically. A
- * proxy keeps its connections when the process behind it is replaced, so a replacement is not always detected.
+ * Idle connections would block a server that serves one connection at a time, so the port of such a server is only
+ * tried periodically. A proxy keeps its connections when the process behind it is replaced, so a replacement is not
+ * always detected.
  */
 import { connect, isIP, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';

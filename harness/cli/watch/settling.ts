@@ -28,7 +28,7 @@ interface SettlingOptions {
   readonly endpoint: Pick<EndpointWatch, 'last'>;
   /** Replaces the quiet time; null uses the default. */
   readonly settleMs: number | null;
-  /** After this time, the user is told that the endpoint is still down. */
+  /** The time after which a message reports that the endpoint is still down. */
   readonly recoveryMs: number;
 }
 
@@ -41,7 +41,10 @@ export class Settling {
     this.#options = options;
   }
 
-  /** Returns the current state of the endpoint. `isReplaced`: it went down or came back since the last checks began. */
+  /**
+   * Returns the current state of the endpoint. `isReplaced` means that it went down or came back since the last checks
+   * began.
+   */
   look(isReplaced: boolean): EndpointState {
     const nowMs = performance.now();
     const { changes, endpoint, settleMs, recoveryMs } = this.#options;

@@ -215,7 +215,7 @@ export class WatchSession {
   async #judgeRound(round: Round, sawNewCode: boolean): Promise<void> {
     const performed = await this.#sendChecks(round);
     for (const path of this.#changes.end()) {
-      this.#screen.printEvent(`${shownPath(path)} changes while the checks run: it is not watched any more`);
+      this.#screen.printEvent(`${shownPath(path)} changes while the checks run, so it is no longer watched`);
     }
     if (performed !== null && this.#acceptResults()) await this.#showResults(round, performed, sawNewCode);
     if (!round.isReported || this.#phase.name === 'stopped') return;
@@ -344,7 +344,7 @@ export class WatchSession {
     if (this.#repeats >= MAX_REPEATS) {
       this.#latest.endpointEvents = this.#endpoint.events;
       this.#screen.printEvent(
-        'the endpoint went down again without a change: the checks may end it. Press Enter to repeat them',
+        'the endpoint went down again without a change: the checks may be the cause. Press Enter to repeat them',
       );
       return null;
     }

@@ -98,7 +98,7 @@ describe('mtls.fixtures', () => {
 
   it.each<[ClientFixture, () => IssuedCertificate | Promise<IssuedCertificate>, string, string]>([
     ['expired', () => right.revoked, 'the fixture expired has not expired: it is valid until 20', 'in the past'],
-    ['not-yet-valid', () => right.revoked, 'the fixture not-yet-valid is valid already: since 20', 'in the future'],
+    ['not-yet-valid', () => right.revoked, 'the fixture not-yet-valid is already valid: since 20', 'in the future'],
     ['wrong-purpose', () => right.revoked, 'the fixture wrong-purpose is valid for clients', 'serverAuth'],
     ['expired', () => right['not-yet-valid'], 'the certificate in the file expired.pem is not valid before', 'clock'],
     [

@@ -49,7 +49,7 @@ export function forgeries(): Readonly<Record<string, readonly [Forge, RegExp]>> 
     ],
     'fleet.json and outcome.json call a failed partner certified': [
       ({ one }) => editPartner(one, 'p003-hanging', true, certified),
-      /p003-hanging is of a certified partner, but has no certificate/,
+      /p003-hanging belongs to a certified partner, but has no certificate/,
     ],
     'a failed partner has the certificate of another one': [
       async ({ one, two }) => {
