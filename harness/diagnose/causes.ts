@@ -263,7 +263,7 @@ function describe(members: readonly Fact[], greenOf: GreenOf): Diagnosis {
   return { ...shownBy(finding, ids, decisive.length), agreement: decisive.length };
 }
 
-const BEFORE_CHECKS = 'The process ends with and without a valid signature, so before any check.';
+const BEFORE_CHECKS = 'The process ends both with and without a valid signature, so the error occurs before any check.';
 
 /** The value of the signature or an earlier request may decide, so the fix covers both. */
 const FIX_OF_CHANCE = ['hand-written-comparison' as const, 'state-outlives-request' as const]

@@ -1,6 +1,6 @@
 /**
- * Finds the simplest condition that all failed deliveries meet and no successful delivery of the same kind: "whose
- * Content-Type is not application/json". Pure.
+ * Finds the simplest condition that all failed deliveries meet and that no successful delivery of the same kind meets:
+ * "whose Content-Type is not application/json". Pure.
  */
 import { groupBy } from '../report/index.ts';
 import type { Trait } from './traits.ts';
@@ -66,13 +66,13 @@ const PHRASES: Readonly<Record<string, { readonly one: (value: string) => string
     one: (value) => (value === 'none' ? 'without a Content-Type' : `whose Content-Type is ${value}`),
     many: 'whose Content-Type is not application/json',
   },
-  method: { one: (value) => `sent with ${value}`, many: 'sent with another method than POST' },
+  method: { one: (value) => `sent with ${value}`, many: 'sent with a method other than POST' },
   URL: { one: (value) => `at another URL (${value})`, many: 'at other URLs' },
   query: { one: (value) => `with ?${value} in the query`, many: 'with a query' },
   field: { one: (value) => `with another ${value}`, many: 'with other values' },
   text: { one: (value) => `with a text ${value}`, many: 'with a long text' },
   header: { one: (value) => `with the header ${value}`, many: 'with certain other headers' },
-  framing: { one: (value) => `with another framing (${value})`, many: 'with another framing than one Content-Length' },
+  framing: { one: (value) => `with another framing (${value})`, many: 'not framed by a single Content-Length' },
   status: { one: (value) => `with the status ${value}`, many: 'with certain statuses' },
   notification: { one: (value) => `of the kind ${value}`, many: 'of other kinds' },
   body: {

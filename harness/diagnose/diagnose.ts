@@ -41,7 +41,7 @@ export async function diagnose(run: ToDiagnose): Promise<Diagnosis[]> {
   try {
     return diagnoseWith(await loadDictionary(), run);
   } catch (error) {
-    // A failed diagnosis must not lose the results.
+    // If the diagnosis fails, the results must still be reported.
     return [{ ...shownBy({ ...NOT_EXPLAINED, title: `${NOT_EXPLAINED.title}: ${error}` }, []), relation: 'main' }];
   }
 }

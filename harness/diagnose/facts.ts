@@ -75,7 +75,7 @@ function mostFrequent(values: readonly string[]): string | null {
   return groups.toSorted(([, a], [, b]) => b.length - a.length)[0]?.[0] ?? null;
 }
 
-/** The facts, in the order of the results. */
+/** Returns the facts, in the order of the results. */
 export function factsOf(results: Results, outages: RunObservations['outages']): Fact[] {
   const fingerprints = fingerprintsOf(results);
   const culprits = new Set(outages.flatMap(({ culprit }) => culprit ?? []));
@@ -273,8 +273,8 @@ function isAkin({ harm }: Fact, simpler: Fact): boolean {
 }
 
 /**
- * Whether the traits include this one. If an invented credential is accepted, any other credential that is present is,
- * too.
+ * Whether the traits include this one. If an invented credential is accepted, so is any other credential that is
+ * present.
  */
 function hasAtLeast(traits: readonly Trait[], trait: Trait): boolean {
   if (traits.includes(trait)) return true;

@@ -1,6 +1,6 @@
 /**
  * The fault dictionary: what a run reports about each mutant of the reference receiver, and the mutant's mistake. `npm
- * run matrix` writes the outcomes, `npm run docs` the data that comes from the mutants themselves.
+ * run matrix` writes the outcomes, and `npm run docs` writes the data that comes from the mutants themselves.
  */
 import type { MistakeReference } from '../../contract/mistakes/index.ts';
 import { readPackageFile } from '../../contract/package-file.ts';
@@ -29,8 +29,8 @@ export interface FaultOutcomes {
   readonly outcomes: Readonly<Record<string, string>>;
   /**
    * Scenarios, as an id, `suite/*` or `*`, whose outcome varies between runs, for example because only a part of the
-   * signature is compared. An outcome in `outcomes` is certain nevertheless; about all others the dictionary states
-   * nothing ({@link isUncertain}).
+   * signature is compared. An outcome in `outcomes` is nevertheless certain; the dictionary states nothing about the
+   * others ({@link isUncertain}).
    */
   readonly uncertain?: readonly string[];
   /**
@@ -46,7 +46,7 @@ export interface OutcomesFile {
   readonly schemaVersion: 2;
   /** The digest of the catalogue for which the outcomes were recorded. */
   readonly catalogue: string;
-  /** Both sorted by name. */
+  /** Both lists are sorted by name. */
   readonly mutants: readonly FaultIdentity[];
   readonly faults: readonly FaultOutcomes[];
 }
@@ -59,7 +59,9 @@ export interface FaultDictionary {
 
 let loading: Promise<FaultDictionary> | undefined;
 
-/** Reads the dictionary once per process. Empty if the file is missing: runs then have no diagnosis by mutants. */
+/**
+ * Reads the dictionary once per process. It is empty if the file is missing: runs then have no diagnosis by mutants.
+ */
 export function loadDictionary(): Promise<FaultDictionary> {
   loading ??= readDictionary();
   return loading;

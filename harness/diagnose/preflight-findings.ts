@@ -184,7 +184,7 @@ function findingForStatus(status: number, stage: Stage = 'after'): Finding {
 
 const FAILS_ON: Readonly<Record<Stage, string>> = {
   before: 'on every delivery, regardless of its credentials',
-  at: 'while it checks any credential',
+  at: 'while it checks the credentials',
   after: 'on a valid delivery',
 };
 const CHECKED = 'Check that the raw body, the secret and the header used for verification are not undefined.';

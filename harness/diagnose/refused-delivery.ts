@@ -1,6 +1,6 @@
 /**
  * Finds out what rejects the first delivery by comparing it with other deliveries: one with another signature, one of
- * another kind, one for another host. Pure.
+ * another kind, and one for another host. Pure.
  */
 
 import type { JsonValue } from '../../contract/index.ts';
@@ -173,8 +173,8 @@ const UNSET = {
 } as const;
 
 /**
- * The endpoint accepts forgeries (`accepted` describes them) and rejects valid deliveries. If `unset` is given, only
- * forgeries without this credential are accepted.
+ * Returns the finding that the endpoint accepts forgeries (`accepted` describes them) and rejects valid deliveries. If
+ * `unset` is given, only forgeries without this credential are accepted.
  */
 export function acceptsForgeries(accepted: readonly string[], status: string, unset: Credential | null): Finding {
   const title = `The endpoint accepts deliveries with ${accepted.join(' or ')}, and rejects valid ones (${status})`;
@@ -186,7 +186,7 @@ export function acceptsForgeries(accepted: readonly string[], status: string, un
   return { ...one, fix: `Set the value at the receiver, and restart it. ${one.fix}` };
 }
 
-/** The endpoint rejects a delivery like one without this header, whose name has an underscore. */
+/** Returns the finding that the endpoint seems not to receive this header, whose name contains an underscore. */
 export function underscoreIn(name: string, status: string): Finding {
   return findingOf(
     'header-name-with-underscore',
@@ -199,7 +199,7 @@ export function underscoreIn(name: string, status: string): Finding {
 /** Maximum number of bytes of an answer that a title quotes. */
 const MAX_WORDS = 60;
 
-/** The endpoint answers every delivery alike, after the same time. */
+/** Returns the finding that the endpoint answers every delivery alike, after the same time. */
 export function answersByTimeout(status: number, ms: number, body: Uint8Array = new Uint8Array()): Finding {
   const words = Buffer.from(body.subarray(0, MAX_WORDS)).toString('utf8').trim();
   const answer = words === '' ? `${status}` : `${status} ("${visible(words)}")`;
@@ -212,18 +212,18 @@ export function answersByTimeout(status: number, ms: number, body: Uint8Array = 
   );
 }
 
-/** The endpoint rejects a delivery with `what` at once and does not answer a valid one. */
+/** Returns the finding that the endpoint rejects a delivery with `what` at once and does not answer a valid one. */
 export function waitsAfterCheck(what: string, status: number): Finding {
   return findingOf(
     'never-answers-after-check',
-    `The endpoint answers a delivery with ${what} (${status}), and never a valid one`,
+    `The endpoint answers a delivery with ${what} (${status}), but never a valid one`,
     'body-consumed-twice',
     'It is not blocked, so the code after the check waits: for a body that was already read, or for a call that ' +
       'does not return.',
   );
 }
 
-/** The endpoint answered 429 after `answered` deliveries of the run. */
+/** Returns the finding that the endpoint answered 429 after `answered` deliveries of the run. */
 export function limitsDeliveries({
   answered,
   stated: { headers, intervalMs },
@@ -248,8 +248,8 @@ export interface RejectedKind {
 }
 
 /**
- * The endpoint rejects some kinds of plain notifications. `isLikeInvalid` is true if it rejects them like an invalid
- * signature.
+ * Returns the finding that the endpoint rejects some kinds of plain notifications. `isLikeInvalid` is true if it
+ * rejects them like an invalid signature.
  */
 export function rejectsKind(
   { accepted, tried, fields }: RejectedKind,
@@ -273,7 +273,10 @@ export function rejectsKind(
   );
 }
 
-/** The endpoint accepts the same notification only in a form that the specification does not require. */
+/**
+ * Returns the finding that the endpoint accepts the notification only in a form that the specification does not
+ * require.
+ */
 export function rejectsForm(form: string, mistake: MistakeId, status: string): Finding {
   const title = `The endpoint rejects a valid delivery (${status}), and accepts it ${form}`;
   return findingOf('rejects-plain-form', title, mistake, 'Nothing else is different, so this is what it requires.');

@@ -33,7 +33,7 @@ type Accepts = (change: Change, authentic: boolean) => Promise<boolean>;
 /** Some encodings of a digest differ only in this character. */
 const showsEncoding = (signature: string) => signature.includes('+');
 
-/** Returns a sign stage that makes a valid signature. The body is chosen so that the signature suits. */
+/** Returns a sign stage that makes a valid signature. The body is chosen so that the signature satisfies `suits`. */
 function validSignature(label: string, suits: (signature: string) => boolean): SignChange {
   return { label, make: (body, kit) => kit.sign(body), suits };
 }

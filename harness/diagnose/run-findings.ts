@@ -244,8 +244,8 @@ export function explainClientCertificates(results: Results): Diagnosis | null {
 }
 
 /**
- * The endpoint rejects a forgery that is sent alone, and accepts it after a valid delivery on the same or on a new
- * connection.
+ * Returns the finding that the endpoint rejects a forgery that is sent alone, but accepts it after a valid delivery on
+ * the same or on a new connection.
  */
 export function acceptsAfterValid(isSameConnection: boolean): Finding {
   const where = isSameConnection ? 'on a connection that has sent a valid one' : 'shortly after a valid one';

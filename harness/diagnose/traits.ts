@@ -207,8 +207,8 @@ const VARYING = ['id', 'at', 'transactionId', 'customerId'];
 const LONG_TEXT = 255;
 
 /**
- * Maximum depth that is read. Notifications are less deep. Some checks send thousands of levels, which would overflow
- * the stack.
+ * Maximum depth that is read. Notifications are less deeply nested; some checks send thousands of levels, which would
+ * overflow the stack.
  */
 const MAX_DEPTH = 16;
 

@@ -17,13 +17,13 @@ export const sizeInput = {
     .min(MIN_BYTES)
     .max(MAX_BYTES)
     .default(DEFAULT_BYTES)
-    .describe(`size of the answer in bytes, at most (default: ${DEFAULT_BYTES})`),
+    .describe(`maximum size of the answer in bytes (default: ${DEFAULT_BYTES})`),
 };
 
 /** The arguments of tools that can be called again without sending anything. */
 export const pageInput = {
   ...sizeInput,
-  page: z.int().min(1).default(1).describe('page of a long answer, 1 is the first'),
+  page: z.int().min(1).default(1).describe('page of a long answer, counted from 1'),
 };
 
 /** A text that the endpoint sent, or that quotes it. */

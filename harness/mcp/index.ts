@@ -194,8 +194,7 @@ function registerLookUpTools(server: McpServer, session: Session): void {
   server.registerTool(
     'verify',
     {
-      description:
-        'Explains, offline, why a signature header does not match a body. The secret is that of the configuration.',
+      description: 'Explains, offline, why a signature header does not match a body. It uses the configured secret.',
       inputSchema: z.strictObject({
         body: z.string().max(1_400_000).describe('the body, exactly as received'),
         encoding: z.enum(['text', 'base64']).default('text').describe('how `body` is given'),
@@ -271,8 +270,8 @@ async function answer(
     const shown = redactError(error, redactor);
     if (shown instanceof HookproofError) return errorAnswer(shown, marker);
     process.stderr.write(`hookproof: internal error, please report it\n${shown.stack ?? shown.message}\n`);
-    const hint = 'Standard error of the server says more.';
-    const internal = new HookproofError('MCP_INTERNAL', 'internal error of hookproof', { hint, kind: 'internal' });
+    const hint = 'See the standard error of the server.';
+    const internal = new HookproofError('MCP_INTERNAL', 'internal error in hookproof', { hint, kind: 'internal' });
     return errorAnswer(internal, marker);
   } finally {
     stop();

@@ -248,7 +248,7 @@ function titleIn(group: Group, own: OwnTexts): Text {
   const [first] = members;
   if (diagnosis !== null) return own.of(diagnosis.fault, diagnosis.title);
   if (first === undefined) return kind;
-  if (isWithoutVerdict(group)) return `${counted(members.length, 'check')} without verdict`;
+  if (isWithoutVerdict(group)) return `${counted(members.length, 'check')} without a verdict`;
   return saysWhatWasSeen(group) ? own.reasonOf(first, titleOf(group)) : titleOf(group);
 }
 
@@ -445,7 +445,7 @@ function shortened(text: string): string {
   return shown.length > MAX_OWN ? `${shown.slice(0, MAX_OWN)}…` : shown;
 }
 
-/** What decided a verdict if the reason for it is in words of hookproof alone. */
+/** The decisions for which the reason contains only words of hookproof. */
 const IN_OWN_WORDS: ReadonlySet<string> = new Set<DecidedBy>([
   ...(['discouraged-answer', 'wrong-status', 'other-2xx', 'redirect', 'crash', 'forgery-accepted'] as const),
   ...(['valid-rejected', 'connection-closed', 'no-answer', 'statuses-alike'] as const),
@@ -468,7 +468,7 @@ interface OwnTexts {
 
 /** Findings that quote an answer. */
 const QUOTING: ReadonlySet<string> = new Set(['answers-by-timeout', 'rate-limits', 'finds-no-signature']);
-/** Findings that may quote a certificate, with TLS. */
+/** Findings that may quote a certificate if the endpoint uses TLS. */
 const QUOTING_CERTIFICATES: ReadonlySet<string> = new Set([
   ...Object.keys(CHAIN_FAULTS).map((code) => `certificate-${code}`),
   ...['valid-deliveries-stay-refused', 'valid-deliveries-refused-for-a-while'],

@@ -108,7 +108,7 @@ export class Session {
   /** The configuration files as they were at start-up. */
   readonly #files: ReturnType<typeof recordedFiles>;
   readonly #runs: PastRun[] = [];
-  /** By the URL as configured or given. */
+  /** The tested endpoints, by their URL as configured or given. */
   readonly #endpoints = new Map<string, TestedEndpoint>();
   /** The endpoint to which the last tool sent; undefined before the first. */
   #url: string | undefined;
@@ -173,7 +173,7 @@ export class Session {
     throw new HookproofError('MCP_UNKNOWN_RUN', message, { hint: 'Call `run` first.' });
   }
 
-  /** Returns what is known about the endpoint, also from before this session; null if nothing is. */
+  /** Returns what is known about the endpoint, including from before this session; null if nothing is known. */
   async #testedEndpoint(url: string): Promise<TestedEndpoint | null> {
     const known = this.#endpoints.get(url);
     if (known !== undefined) return known;
@@ -223,14 +223,14 @@ export class Session {
     }
     const name = visible(relative(sources.cwd, changed));
     throw new HookproofError('MCP_CONFIG_CHANGED', `the file ${name} has changed since the server started`, {
-      hint: 'Ask the user to restart the server, and so to approve the new configuration.',
+      hint: 'Ask the user to restart the server, which approves the new configuration.',
     });
   }
 
   #busy({ name, signal }: { readonly name: string; readonly signal: AbortSignal }): HookproofError {
     if (signal.aborted) {
-      const hint = 'Its client gave up on it. Ask again in a few seconds.';
-      return new HookproofError('MCP_BUSY', `\`${name}\` is being ended`, { hint });
+      const hint = 'The client stopped waiting for it. Try again in a few seconds.';
+      return new HookproofError('MCP_BUSY', `\`${name}\` is being cancelled`, { hint });
     }
     return new HookproofError('MCP_BUSY', `\`${name}\` is still in progress`, {
       hint: 'Wait for its answer, or cancel it: one tool at a time sends to an endpoint.',

@@ -4,7 +4,7 @@ import { verdictInWords } from './wording.ts';
 
 const LABEL = 'hookproof';
 
-/** White text on each of these colours has a contrast of at least 4.5. */
+/** White text on each of these colours has a contrast ratio of at least 4.5. */
 const COLOURS = {
   conformant: '#19703c',
   nonconformant: '#b3261e',

@@ -14,7 +14,7 @@ export interface ComparedBody {
   readonly length: number;
 }
 
-/** The sending stages that change the body, which is described by comparison instead of by their labels. */
+/** The sending stages that change the body. Their changes are described by comparing bodies, not by their labels. */
 const BODY_STAGES: ReadonlySet<string> = new Set(['compose', 'serialise']);
 
 /**
@@ -66,7 +66,7 @@ const BLANKS: ReadonlyMap<number, string> = new Map([
 
 const MIXED = 'byte of whitespace';
 
-/** Returns the name of the whitespace character that all of the bytes are; null otherwise. */
+/** Returns the name of the whitespace if all bytes are whitespace; null otherwise. */
 function nameOfBlank(bytes: readonly number[]): string | null {
   const names = new Set(bytes.map((byte) => BLANKS.get(byte)));
   if (names.size === 0 || names.has(undefined)) return null;
@@ -155,7 +155,7 @@ export interface ComparisonOptions {
   readonly maxPlaces: number;
 }
 
-/** Number of unchanged characters to show around a change, and at most between two changes on one line. */
+/** Number of unchanged characters to show around a change, and the maximum number between two changes on one line. */
 const AROUND = 14;
 const BETWEEN = 24;
 
@@ -224,13 +224,16 @@ function shortened(text: string, bytes: number): string {
   return `${characters.slice(0, MAX_CHANGED / 2).join('')}…(${bytes} bytes)`;
 }
 
-/** Returns the last characters of a text, preceded by `rest` if text is omitted. */
+/** Returns the last characters of a text, preceded by an ellipsis if the text is longer, otherwise by `rest`. */
 function lastOf(text: string, characters: number, rest = ''): string {
   const all = Array.from(text);
   return all.length <= characters ? rest + text : `…${all.slice(-characters).join('')}`;
 }
 
-/** Appends the beginning of the text after the place, followed by `rest` if text is omitted. */
+/**
+ * Appends the beginning of the text after the place, followed by an ellipsis if that text is longer, otherwise by
+ * `rest`.
+ */
 function close(place: Place, after: string, rest: string): void {
   const all = Array.from(after);
   const tail = all.length <= AROUND ? after + rest : `${all.slice(0, AROUND).join('')}…`;

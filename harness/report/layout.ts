@@ -145,7 +145,10 @@ function cutIfWide(line: string): string {
   return line.length <= MAX_WIDE_LINE || NARROW.test(line) ? line : `${line.slice(0, MAX_WIDE_LINE)}…`;
 }
 
-/** Returns the columns that visible text takes in a terminal: none for combining marks, two for wide characters. */
+/**
+ * Returns the number of columns that visible text takes in a terminal: none for combining marks, two for wide
+ * characters.
+ */
 export function displayWidth(text: string): number {
   return NARROW.test(text) || text.length > MAX_WIDE_LINE ? text.length : libraries.stringWidth(text);
 }

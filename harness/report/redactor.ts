@@ -17,8 +17,8 @@ export interface Redactor {
   /** Removes secrets in any of their encodings, and valid signatures, from text. */
   text(input: string): string;
   /**
-   * Like `text`, for catalogue text. Secrets under 16 characters may be ordinary words ("test"): they stay, because a
-   * gap in a known sentence would reveal them.
+   * Like `text`, for catalogue text. Secrets under 16 characters may be ordinary words ("test"): they are not removed,
+   * because a gap in a known sentence would reveal them.
    */
   wording(input: string): string;
   /** Like `text`, for bytes in any encoding that contains ASCII or UTF-8. */

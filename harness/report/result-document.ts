@@ -31,8 +31,8 @@ export const RUN_VERDICTS = ['conformant', 'nonconformant', 'inconclusive', 'har
 /** Text that the endpoint may have sent, or that quotes it. Every secret in it is redacted. */
 export const text = z.string();
 /**
- * Text of the catalogue or of hookproof, the same in every run. A short secret that is an ordinary word stays in it:
- * see `Redactor.wording`. Enumerations and literals are never changed.
+ * Text of the catalogue or of hookproof, the same in every run. A short secret that is an ordinary word is not redacted
+ * in it: see `Redactor.wording`. Enumerations and literals are never changed.
  */
 export const wording = z.string();
 /** Bytes in base64. Secrets are redacted in the decoded bytes. */
@@ -224,7 +224,9 @@ export const counts = z.strictObject({
   harnessError: z.int().nonnegative(),
 });
 
-/** The last run of the whole catalogue against an endpoint. `startedAt` is ISO 8601, `version` that of hookproof. */
+/**
+ * The last run of the whole catalogue against an endpoint. `startedAt` is ISO 8601, and `version` is that of hookproof.
+ */
 const fullRun = z.strictObject({ startedAt: wording, version: wording, verdict: z.enum(RUN_VERDICTS), counts });
 
 /** The stored data about the last runs against an endpoint, schema version 1. */

@@ -88,8 +88,8 @@ export function gotOf({ answered, decidedBy, observed, outcome = '', verdict }: 
 }
 
 /**
- * Renders the causes as a task for a coding agent, without terminal control characters. What the endpoint answered is
- * left out, but a diagnosis may name what is in its certificates.
+ * Renders the causes as a task for a coding agent, without terminal control characters. The endpoint's answers are
+ * omitted, but a diagnosis may quote its certificates.
  */
 export function agentText(document: ResultDocument): string {
   const { causes } = causesIn(document);

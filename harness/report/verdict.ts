@@ -121,7 +121,7 @@ export function idsToRepeat(results: readonly Pick<ScenarioResult, 'id' | 'repea
 
 /**
  * Whether later runs are compared with this one: it is a full run in which at least half of the checks have a verdict,
- * which is not so if the receiver is down.
+ * which is not the case if the receiver is down.
  */
 export function isComparable({ counts, partial }: Pick<ResultDocument, 'counts' | 'partial'>): boolean {
   return !partial && counts.pass + counts.fail + counts.warn >= counts.inconclusive + counts.harnessError;

@@ -89,7 +89,9 @@ function staleCount(members: Stale): string {
 /** Maximum number of stale entries with the same problem that have a line each. */
 const MAX_STALE = 3;
 
-/** Returns the message of each stale entry; one line for many with the same problem: "34 entries pass now: NAMES". */
+/**
+ * Returns the message of each stale entry, but one line for many with the same problem: "34 entries pass now: NAMES".
+ */
 export function staleInWords({ stale }: BaselineOutcome, max = MAX_STALE): string[] {
   return groupBy(stale, ({ problem }) => problem).flatMap(([, members]) =>
     members.length > max
@@ -126,7 +128,7 @@ export function caveats(document: ResultDocument): string[] {
   const { features } = document.target;
   if (!features.includes('hmac') && !features.includes('api-key'))
     lines.push('no secret and no API key: authentication was not checked');
-  if (document.verdict === 'harness-error') lines.push('internal error of hookproof: no conclusion about the endpoint');
+  if (document.verdict === 'harness-error') lines.push('internal error in hookproof: no conclusion about the endpoint');
   if (document.verdict === 'inconclusive' && !document.partial) lines.push('no conclusion about the endpoint');
   if (document.strict && document.counts.warn > 0) lines.push('strict: warnings fail the run');
   return lines;
@@ -150,7 +152,7 @@ export function fullRunInWords({
   return `${VERDICT_WORDS[verdict]} on ${at}${strict} (${numbers({ counts, results: [] })})`;
 }
 
-/** Describes what decided the exit code: "Exit code 1: 34 failures, and 6 known ones in known.yaml". */
+/** Describes what decided the exit code: "Exit code 1: 34 checks failed; 6 known in known.yaml". */
 export function decisionInWords(document: ResultDocument): string {
   if (document.interrupted) return 'Interrupted: no verdict';
   const { baseline } = document;

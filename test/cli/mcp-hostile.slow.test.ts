@@ -194,7 +194,7 @@ describe('a run that is under way', () => {
     for (;;) {
       const answer = await server.call('details');
       if (codeOf(answer) === 'MCP_BUSY') {
-        expect(answer.text).toContain('`run` is being ended');
+        expect(answer.text).toContain('`run` is being cancelled');
         continue;
       }
       expect(answer.data).toMatchObject({ run: 'r1', partial: true, verdict: null });

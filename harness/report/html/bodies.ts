@@ -1,4 +1,4 @@
-/** Renders bodies as text and as hex, with the bytes marked that differ from a valid delivery. */
+/** Renders bodies as text and as hex, and marks the bytes that differ from a valid delivery. */
 import { escapeCharacter, UNSEEN } from '../../../contract/visible.ts';
 import type { ChangedBytes } from '../changed-bytes.ts';
 import { html, type Markup, NEW_LINE, pieces } from './markup.ts';
@@ -45,7 +45,7 @@ function removedText({ removed }: ChangedBytes): Markup | '' {
   return html`<del>${shown(removed.length > MAX_REMOVED_BYTES ? `${text}…` : text)}</del>`;
 }
 
-/** Narrow enough for a phone. */
+/** Number of bytes per line of hex, few enough for a phone. */
 const BYTES_PER_LINE = 8;
 const MAX_HEX_LINES = 12;
 

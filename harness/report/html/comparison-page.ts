@@ -23,7 +23,7 @@ type Link = (check: ComparedCheck) => Markup;
 export interface ComparedFile {
   /** The name of the run on the page. */
   readonly name: string;
-  /** URL of the run's HTML report, relative to the page; null if there is none next to the run. */
+  /** The URL of the run's HTML report, relative to the page; null if there is none next to the run. */
   readonly report: string | null;
 }
 

@@ -1,4 +1,4 @@
-/** Renders requests and responses: probes with their differences from the control marked, and folded controls. */
+/** Renders requests and responses: probes, whose differences from the control are marked, and folded controls. */
 import { changesInWords } from '../body-changes.ts';
 import { causeKey, decisiveProbe, groupBy } from '../causes.ts';
 import { bytesOf, type ChangedBytes, changedBytes } from '../changed-bytes.ts';
@@ -124,8 +124,8 @@ type HeaderLine = Request['headers'][number];
 const MAX_HEADER_LINES = 16;
 
 /**
- * Renders the request line and the headers, with those marked that the control does not contain; null if there is
- * nothing to compare with.
+ * Renders the request line and the headers. Those that the control does not contain are marked; `compared` is null if
+ * there is nothing to compare with.
  */
 function requestHead({ headers, method, target }: Request, compared: Request | null): Markup {
   const known = new Set(compared?.headers.map(keyOf));
@@ -176,7 +176,7 @@ function short(text: string): string {
 
 const MAX_TIMED = 12;
 
-/** Renders the timings of the exchanges to one scale, in milliseconds from the start of each attempt. */
+/** Renders the timings of the exchanges on a common scale, in milliseconds from the start of each attempt. */
 function timingsOf(exchanges: readonly Exchange[]): Markup {
   const shown = exchanges.slice(0, MAX_TIMED);
   const longest = Math.max(0.001, ...shown.map(({ timings }) => timings.totalMs));

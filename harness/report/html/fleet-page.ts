@@ -15,7 +15,7 @@ export interface FleetView {
   readonly changes: { readonly since: string; readonly changed: readonly Changed[] } | null;
   /** The files in each partner's folder, by partner. The page links to them. */
   readonly files: ReadonlyMap<string, readonly string[]>;
-  /** Sentences with what the reader must know about the whole page. */
+  /** Sentences about the whole page that readers must know. */
   readonly caveats: readonly string[];
 }
 

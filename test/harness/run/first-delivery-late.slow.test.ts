@@ -60,7 +60,7 @@ describe.concurrent('an answer after a long time', () => {
     const silent: Receiver = ({ isValid }) => (isValid ? new Promise<Answer>(() => undefined) : [401]);
     expect(await found(silent)).toMatchObject({
       fault: 'never-answers-after-check',
-      title: 'The endpoint answers a delivery with no signature (401), and never a valid one',
+      title: 'The endpoint answers a delivery with no signature (401), but never a valid one',
     });
   });
 });

@@ -102,7 +102,7 @@ describe('where a first delivery is refused', () => {
       'at the check, which fails',
       ({ given }) => (given === undefined ? [401] : [500, 'Internal Server Error']),
       'fails-on-valid-delivery',
-      /fails while it checks any credential \(500\)$/,
+      /fails while it checks the credentials \(500\)$/,
     ],
     [
       'after the check: a wrong signature gets another answer',
