@@ -32,7 +32,7 @@ export const TAG = {
   context3: 0xa3,
 } as const;
 
-/** A DER element. `bytes` includes the tag and the length, `content` does not. Both are views, not copies. */
+/** A DER element. `bytes` includes the tag and the length; `content` does not. Both are views, not copies. */
 export interface DerElement {
   readonly tag: number;
   readonly content: Uint8Array;
@@ -51,7 +51,7 @@ interface DerHead {
 /** Maximum number of elements in a list: more than the longest list of names in a real certificate. */
 const MAX_PARTS = 65_536;
 
-/** Creates the error for invalid DER. Callers add to which certificate it applies. */
+/** Creates the error for invalid DER. Callers add the name of the certificate. */
 function invalidDer(what: string): TypeError {
   return new TypeError(what);
 }

@@ -312,7 +312,7 @@ function readmeText({ hosts, clientName, keepCaKeys, validUntil, guide }: Readme
     ...(keepCaKeys ? [['ca-key.pem, client-ca-key.pem', 'The CA keys, which can issue more certificates.']] : []),
   ];
   return [
-    '# Certificates to try out HTTPS and mutual TLS',
+    '# Certificates for trying out HTTPS and mutual TLS',
     '',
     'Created by `hookproof certs`. Everything except the faulty client certificates is valid until ' +
       `${validUntil.toISOString()}.`,

@@ -52,7 +52,7 @@ export function toAtomicAmount(display: string, precision: number): string {
   if (decimals.length > precision) {
     throw new HookproofError(
       'AMOUNT_TOO_FINE',
-      `The amount has ${decimals.length} decimals, and the asset has ${precision}.`,
+      `The amount has ${decimals.length} decimals, but the asset has ${precision}.`,
       { hint: 'Check the precision of the asset, or round the amount explicitly.' },
     );
   }

@@ -29,9 +29,9 @@ const NAMES: Readonly<Record<NotificationKind, string>> = {
 const INFO = {
   title: 'Webhook notifications',
   description:
-    'The service POSTs each notification to the URL that the partner has registered. Objects may get new fields, and ' +
-    'lists of statuses and codes new values: a receiver accepts them. It verifies the signature over the bytes of ' +
-    'the body as they arrive, before it parses them.',
+    'The service POSTs each notification to the URL that the partner has registered. Objects may gain new fields, ' +
+    'and lists of statuses and codes may gain new values: a receiver accepts them. It verifies the signature over ' +
+    'the bytes of the body as they arrive, before it parses them.',
   license: { name: 'MIT', identifier: 'MIT' },
 } as const;
 

@@ -21,7 +21,7 @@ const MAX_GAP = 32;
 const MIN_HEAD = 8;
 /** Minimum number of leading characters for which a truncated signature is found. */
 const MIN_SIGNATURE_HEAD = 12;
-/** Number of bytes that Node prints of a Buffer. They can be most of a secret. */
+/** Number of bytes of a Buffer that Node prints. They can be most of a secret. */
 const INSPECTED_BYTES = 50;
 
 /** A spelling of a secret, with its ASCII letters in lower case. */
@@ -40,7 +40,7 @@ interface Form {
   readonly exactLetters?: readonly string[];
 }
 
-/** Lower-case code of each ASCII character. Folding changes only ASCII letters, so positions stay the same. */
+/** Lower-case code of each ASCII character. Folding changes only ASCII letters, so positions do not change. */
 const FOLDED = Uint8Array.from({ length: 128 }, (_, code) => String.fromCharCode(code).toLowerCase().charCodeAt(0));
 const ALPHANUMERIC = Uint8Array.from({ length: 128 }, (_, code) => Number(/[a-z0-9]/i.test(String.fromCharCode(code))));
 

@@ -54,7 +54,7 @@ export type OrderStatus = (typeof ORDER_STATUSES)[number];
 
 export const ORDER_STATUS_MEANINGS: Meanings<OrderStatus> = {
   CREATED: 'The transaction exists and is in progress.',
-  PENDING: 'The transaction exists, and is not on the blockchain yet.',
+  PENDING: 'The transaction exists, but is not on the blockchain yet.',
   BLOCKCHAIN_ACCEPTED: 'The transfer is on the blockchain; the next notification contains its hash.',
   CONFIRMED: 'The transfer is complete, and the user has it in the wallet.',
   COMPLETED: 'The transaction is finished. The specification does not state how it differs from CONFIRMED.',

@@ -20,7 +20,9 @@ export function hasHiddenPart(url: string): boolean {
   return /[?#].|^[a-z][a-z\d+.-]*:\/\/[^/\\?#]*@/is.test(url);
 }
 
-/** Masks, in a request target, only the query parameters that `url` contains. Those that a probe added stay visible. */
+/**
+ * Masks, in a request target, only the query parameters that `url` contains. Those that a probe added remain visible.
+ */
 export function maskTargetOf(url: string, target: string): string {
   const queries = [url.split(/[?#]/)[1] ?? '', URL.canParse(url) ? new URL(url).search.slice(1) : ''];
   const parts = new Set(queries.flatMap((query) => query.split('&')).filter((part) => part !== ''));

@@ -13,7 +13,7 @@ export async function loadOptional<Module>(name: keyof typeof PACKAGES, load: ()
   try {
     return await load();
   } catch (cause) {
-    // The bundle is CommonJS, which has the shorter code.
+    // The bundle is CommonJS, whose error code has no `ERR_` prefix.
     const isMissing = cause instanceof Error && 'code' in cause && /^(?:ERR_)?MODULE_NOT_FOUND$/.test(`${cause.code}`);
     // The missing package may instead be a dependency of this one, which is a different error.
     if (!isMissing || !cause.message.includes(`'${name}'`)) throw cause;

@@ -14,7 +14,7 @@ const NO_ISSUER: readonly ChainFaultCode[] = [
   'issuer-not-authority',
 ];
 
-/** Faults that explain an error code of Node. Node uses `UNSPECIFIED` for errors without a code. */
+/** The faults that explain each of Node's error codes. Node uses `UNSPECIFIED` for errors without a code. */
 const EXPLAINED_BY: Readonly<Record<string, readonly ChainFaultCode[]>> = {
   UNABLE_TO_GET_ISSUER_CERT: NO_ISSUER,
   UNABLE_TO_GET_ISSUER_CERT_LOCALLY: NO_ISSUER,
@@ -63,7 +63,7 @@ export function reconcile(
 }
 
 function withTrust(faults: readonly ChainFault[], anchored: boolean): ChainFault[] {
-  // A chain can be trusted although the server omits an intermediate that the trust list contains. This is no
+  // A chain can be trusted although the server omits an intermediate that the trust list contains. This is not a
   // contradiction.
   const contradicted = faults.filter(
     ({ code }) => STRICT_CODES.includes(code) && !(anchored && code === 'missing-intermediate'),

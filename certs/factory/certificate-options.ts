@@ -27,7 +27,7 @@ export interface CertificateOptions {
   readonly issuerUrl?: string;
 }
 
-/** A certificate and its private key. `cert` and `key` are PEM, `der` is the certificate as DER. */
+/** A certificate and its private key. `cert` and `key` are PEM, and `der` is the certificate as DER. */
 export interface IssuedCertificate {
   readonly cert: string;
   /** The private key as PKCS#8. */

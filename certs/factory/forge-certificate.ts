@@ -84,7 +84,7 @@ export function authorityKeyId(pair: KeyPair, { subject, serial }: CertificatePa
   return extension(EXTENSION_IDS.authorityKeyIdentifier, value);
 }
 
-/** A key pair. `publicDer` is the SubjectPublicKeyInfo as DER, `pem` the private key as PKCS#8. */
+/** A key pair. `publicDer` is the SubjectPublicKeyInfo as DER, and `pem` is the private key as PKCS#8. */
 export interface KeyPair {
   readonly privateKey: KeyObject;
   readonly publicDer: Uint8Array;

@@ -5,7 +5,7 @@ import type { CertificateOptions, IssuedCertificate } from './certificate-option
 
 /**
  * Creates a certificate, valid or faulty depending on the options, and a key unless one is given. Generating an
- * elliptic-curve key takes a few milliseconds, an RSA key a tenth of a second or more.
+ * elliptic-curve key takes a few milliseconds, and an RSA key takes a tenth of a second or more.
  */
 export async function makeCertificate(options: CertificateOptions): Promise<IssuedCertificate> {
   // Loading the library takes a fifth of a second.

@@ -16,8 +16,8 @@ export interface KeyFacts {
 }
 
 /**
- * `weak` is below the minimum of the specification, `unusual` is strong but rarely supported, `unknown` is not used in
- * TLS.
+ * `weak` is below the minimum of the specification, `unusual` is strong but rarely supported, and `unknown` is not used
+ * in TLS.
  */
 type KeyStrength = 'good' | 'unusual' | 'weak' | 'unknown';
 

@@ -238,7 +238,7 @@ export const EXTENSION_IDS = {
   signedTimestamps: '1.3.6.1.4.1.11129.2.4.2',
 } as const;
 
-/** Returns the canonical spelling of an IP address, without brackets and zone. Returns null for any other text. */
+/** Returns the canonical spelling of an IP address, without brackets or a zone. Returns null for any other text. */
 export function canonicalIp(text: string): string | null {
   const bare = text.replace(/^\[(.*)\]$/, '$1').split('%', 1)[0] ?? '';
   const kind = isIP(bare);

@@ -14,8 +14,8 @@ export interface SignatureReport {
   /** The most likely cause of this value. Null when the value is correct or no known mistake explains it. */
   readonly explanation: MistakeExplanation | null;
   /**
-   * Set when the body is not a notification but one as a language prints it. The signature can still match, if it was
-   * computed over the printed text.
+   * Set when the body is not a notification but a notification as a language prints it. The signature can still match,
+   * if it was computed over the printed text.
    */
   readonly printed: MistakeExplanation | null;
   /** Number of signatures that were compared. */
@@ -70,7 +70,10 @@ export function explainSignature(input: SigningInput & { readonly header: string
   }
 }
 
-/** Explains a signature that a sender sent or that the reader computed. Only in the second case, the fix is theirs. */
+/**
+ * Explains a signature that a sender sent or that the reader computed. Only in the second case is the fix theirs to
+ * make.
+ */
 function explainReceived(mistakes: readonly [MistakeText, ...MistakeText[]]): MistakeExplanation {
   const explanation = explainMistakes(mistakes);
   const change = whoChangedBody(mistakes[0]);

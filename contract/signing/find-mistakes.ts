@@ -43,7 +43,7 @@ export interface SearchStep {
  *
  * Recognises only values that contain a whole digest: confirming that a guess is nearly correct would help a forger.
  *
- * Only for callers that hold the secret. Comparisons are not in constant time, as they must be in a receiver.
+ * Only for callers that hold the secret. Unlike those of a receiver, the comparisons do not take constant time.
  */
 export function* findMistakes(
   { candidates }: HeaderShape,
