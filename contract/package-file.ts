@@ -5,8 +5,8 @@
 import { readFileSync } from 'node:fs';
 
 /**
- * Relative paths to the package root: source files are one folder below package.json, compiled files two, bundled tests
- * three.
+ * Relative paths to the package root: source files are one folder below package.json, compiled files are two below it,
+ * and bundled tests three.
  */
 const ROOTS = ['../', '../../', '../../../'];
 

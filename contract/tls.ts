@@ -25,7 +25,7 @@ export const CHAIN_FAULTS = {
   expired: 'a certificate has expired',
   'not-yet-valid': 'a certificate is not valid yet',
   'expires-soon': 'a certificate expires within 30 days',
-  'host-mismatch': 'the certificate is for another name than the one in the URL',
+  'host-mismatch': 'the certificate is for a name other than the one in the URL',
   'no-alternative-name': 'the certificate has no subject alternative name',
   'self-signed': 'the certificate is self-signed',
   'unknown-authority': 'the chain ends at a CA that is not trusted',

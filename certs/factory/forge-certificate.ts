@@ -98,7 +98,6 @@ export function newKeyPair(like?: KeyObject): KeyPair {
   return keyPairOf(newKeys(like).privateKey);
 }
 
-/** Returns the key pair of a private key. */
 export function keyPairOf(privateKey: KeyObject): KeyPair {
   return {
     privateKey,

@@ -30,7 +30,10 @@ const BEGIN = /^-----BEGIN ([^-]{1,64})-----$/;
 const END = /^-----END ([^-]{1,64})-----$/;
 const HEADER = /^[A-Za-z][A-Za-z0-9-]*: /;
 
-/** Returns the blocks of a text, and ignores text between them. Returns no blocks when nothing looks like PEM. */
+/**
+ * Returns the blocks of a text, or the fault of its lines. Text between blocks is ignored. The list is empty when
+ * nothing looks like PEM.
+ */
 export function pemText(text: string): PemText {
   if (/-----END [^-]{1,64}-----[ \t]*-----BEGIN /.test(text)) return { fault: 'glued' };
   const blocks: PemBlock[] = [];
@@ -73,7 +76,6 @@ export function beginLine(label: string): string {
   return `-----BEGIN ${label}-----`;
 }
 
-/** Encodes bytes as PEM. */
 export function pemOf(label: string, der: Uint8Array): string {
   return blockText(label, Buffer.from(der).toString('base64'));
 }

@@ -107,7 +107,7 @@ function keyMismatch(
       ? `${name} belongs to none of the ${certificates.length} certificates in ${sourceName(cert.source)}`
       : theirs === ours
         ? `${name} does not belong to ${certificateName(cert.source)}`
-        : `${name} (${ours}) is of another type than the key of ${certificateName(cert.source)} (${theirs})`;
+        : `${name} (${ours}) differs in type from the key of ${certificateName(cert.source)} (${theirs})`;
   const hint =
     'Give the key that belongs to the certificate. For a matching pair, both commands print the same key: openssl ' +
     `x509 -in ${shellName(cert.source)} -noout -pubkey; openssl pkey -in ${shellName(keyFile.source)} -pubout.`;

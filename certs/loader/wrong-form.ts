@@ -28,7 +28,7 @@ export function wrongLines(wanted: Wanted, fault: LineFault, source: MaterialSou
   return problem(wanted, `${PREFIX[wanted]}_${isCut ? 'TRUNCATED' : 'PEM_LINES'}`, source, what, hint);
 }
 
-/** Reports a file whose content is of another kind than expected. */
+/** Reports a file whose content is not of the expected kind. */
 export function wrongKind(
   wanted: Wanted,
   kind: ContentKind,

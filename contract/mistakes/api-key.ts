@@ -115,7 +115,7 @@ export const API_KEY_MISTAKES = mistakes({
       'character by character. If the stored key is truncated, far more values match.',
     fix: {
       rule:
-        'Compare the whole header with the whole key in constant time, also after a lookup by a part of the key. ' +
+        'Compare the whole header with the whole key in constant time, even after a lookup by a part of the key. ' +
         'Check that the stored key was not truncated.',
       ...EXACT_COMPARISON,
       node:
@@ -488,7 +488,7 @@ export const API_KEY_MISTAKES = mistakes({
         'Read from your configuration, at start-up, which credentials are required, never from the request. Reject ' +
         'by default: accept a delivery only after all required checks have passed.',
       express:
-        'Use two middlewares on the same route, each of which answers 401 itself, also when its header is missing.',
+        'Use two middlewares on the same route, each of which answers 401 itself, even when its header is missing.',
     },
     severity: 'critical',
     cwe: 807,

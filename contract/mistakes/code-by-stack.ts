@@ -10,7 +10,7 @@ const parsedBefore = (answer: string) =>
 
 /** How to parse a body without an unhandled exception: everything except an object is answered with 400. */
 export const GUARDED_PARSING = {
-  express: `Write ${parsedBefore('return res.sendStatus(400)')}, also in an async handler.`,
+  express: `Write ${parsedBefore('return res.sendStatus(400)')}, even in an async handler.`,
   node:
     `Write ${parsedBefore('return res.writeHead(400).end()')} (in Koa, \`{ ctx.status = 400; return }\`). An ` +
     'exception in a listener ends the process.',
@@ -169,7 +169,7 @@ export const OPEN_VALUES = {
 
 /** How to store amounts of any size. */
 export const AMOUNTS_IN_DJANGO =
-  'A DecimalField raises `Rounded` or `Overflow` above `max_digits`, also where a query adds to it: store amounts in ' +
+  'A DecimalField raises `Rounded` or `Overflow` above `max_digits`, even where a query adds to it: store amounts in ' +
   'a TextField, and add them with `Context(prec=78).add`.';
 
 /** How to answer 404 to the path without its trailing slash. */

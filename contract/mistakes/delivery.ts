@@ -144,8 +144,8 @@ export const DELIVERY_MISTAKES = mistakes({
       'fit is rejected on every retry.',
     fix: {
       rule:
-        'Answer 200 to every valid notification, also for an unknown transaction, and decide afterwards, by `at`, ' +
-        'whether it is news. Allow any transition.',
+        'Answer 200 to every valid notification, even for an unknown transaction, and decide afterwards, by `at`, ' +
+        'whether it is new. Allow any transition.',
       node:
         'Store the notification and answer; run the state machine in a queue, and let it ignore late ' +
         'notifications.',

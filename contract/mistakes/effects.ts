@@ -24,7 +24,7 @@ export const EFFECTS_MISTAKES = mistakes({
       'lost.',
     fix: {
       rule:
-        'Store each notification before you answer, and handle what is stored, also after a restart, until it ' +
+        'Store each notification before you answer, and handle what is stored, even after a restart, until it ' +
         'succeeded.',
       node: 'Insert into the inbox, answer 200, and let a worker take rows until their handler succeeded.',
     },

@@ -63,7 +63,7 @@ export const ENDPOINT_MISTAKES = mistakes({
         'Check that the proxy reaches the receiver.',
       express:
         'If the raw body is undefined: `express.raw()` skips application/json, and `express.raw({ type: () => true ' +
-        '})` reads every type. `Buffer.isBuffer(req.body) ? req.body : Buffer.alloc(0)` is a body, also an empty one.',
+        '})` reads every type. `Buffer.isBuffer(req.body) ? req.body : Buffer.alloc(0)` is a buffer in any case.',
       fastify:
         "If the raw body is undefined: register a content type parser with `parseAs: 'buffer'` before the route, in " +
         'the same plugin.',
@@ -71,12 +71,11 @@ export const ENDPOINT_MISTAKES = mistakes({
         "If `req.rawBody` is undefined: `app.use(json())` replaces Nest's parser; with `rawBody: true`, set the " +
         "limit with `app.useBodyParser('json', { limit })`.",
       flask: 'Run `flask --debug` on your machine, or read the traceback in the log of the WSGI server.',
-      fastapi:
-        'Read the traceback of uvicorn. A model that is made in the handler raises ValidationError, which is a 500.',
+      fastapi: 'Read the traceback of uvicorn. A model that is created in the handler raises ValidationError: a 500.',
       django: 'Read the traceback in the log of the WSGI server; `request.body` raises after `request.POST` was read.',
       php: 'Set `log_errors=On` and `display_errors=Off`, and read the error log of PHP-FPM.',
       laravel: 'Read storage/logs/laravel.log.',
-      rails: 'Read log/production.log; an exception page has the line.',
+      rails: 'Read log/production.log; an exception page shows the line.',
       spring:
         'Read the stack trace in the log; `@RequestBody` and an InputStream of the same request exclude each other.',
       go: 'net/http recovers a panic of the handler and closes the connection: read its stack on standard error.',
@@ -145,7 +144,7 @@ export const ENDPOINT_MISTAKES = mistakes({
     fix: {
       rule:
         'Exempt this route, or the address that hookproof runs at, from the limit, and wait until it has reset. A ' +
-        'limit that stays has to allow what the service sends in its busiest minute.',
+        'limit that remains must allow what the service sends in its busiest minute.',
       express: 'Mount the route before `rateLimit()`, or give it `skip: (req) => req.path === "/hooks"`.',
       fastify: 'Set `config: { rateLimit: false }` on the route.',
       nestjs: 'Put `@SkipThrottle()` on the route.',
@@ -209,7 +208,7 @@ export const ENDPOINT_MISTAKES = mistakes({
   },
   'csrf-token-required': {
     title: 'Requires a token against cross-site request forgery',
-    seen: 'Webhook routes among the routes for browsers, whose protection holds for every POST.',
+    seen: 'Webhook routes among the routes for browsers, whose protection applies to every POST.',
     why: 'A service has no session and no token, so every delivery is rejected before its signature is read.',
     fix: {
       rule: 'Exempt this route from the protection. The signature protects it.',

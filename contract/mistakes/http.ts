@@ -50,7 +50,7 @@ export const HTTP_MISTAKES = mistakes({
   'undefined-body-throws': {
     title: 'Answers 500 where no parser reads the body: with a Content-Type other than JSON, or without a body',
     seen: '`createHmac(...).update(req.body)` or `req.rawBody.toString()`, where the parser has left undefined.',
-    why: 'Anyone causes the error without credentials, and the sender treats it as an outage and retries.',
+    why: 'Anyone can cause the error without credentials, and the sender treats it as an outage and retries.',
     fix: {
       rule: 'Read the raw body whatever its type, verify an empty one like any other, and answer 401 when it fails.',
       ...RAW_BYTES,
@@ -300,7 +300,7 @@ export const HTTP_MISTAKES = mistakes({
     cwe: 410,
   },
   'wrong-success-status': {
-    title: 'Answers an accepted notification with another 2xx than 200',
+    title: 'Answers an accepted notification with a 2xx other than 200',
     seen:
       'Frameworks that answer 201, 202 or 204 by default, handlers that enqueue the work and answer 202, and kinds ' +
       'without a handler.',
@@ -308,7 +308,7 @@ export const HTTP_MISTAKES = mistakes({
       'Only 200 means accepted. The notification counts as failed and is retried, and the sender may disable the ' +
       'endpoint.',
     fix: {
-      rule: 'Answer exactly 200 as soon as the notification is stored, also for kinds that you do not process.',
+      rule: 'Answer exactly 200 as soon as the notification is stored, even for kinds that you do not process.',
       express: 'Use `res.status(200).end()`, even if a queue continues the work.',
       fastify: 'Set `reply.code(200)`; a handler without a result may otherwise answer 200 or 204.',
       nestjs: 'Put `@HttpCode(200)` on the method: Nest answers POST with 201.',

@@ -33,7 +33,7 @@ export const LEAK_MISTAKES = mistakes({
     fix: {
       rule:
         'Answer every failed verification with 401 and one fixed text. Do not output the computed value anywhere, ' +
-        'neither in headers nor in the log; explain signing in the documentation.',
+        'not even in headers or in the log; explain signing in the documentation.',
       express: "Send `res.status(401).json({ error: 'unauthorized' })` and no computed values.",
       fastify: 'Set an error handler that never copies properties of an error into the reply.',
       go: 'Write `http.Error(w, "unauthorized", http.StatusUnauthorized)` without `err.Error()`.',
@@ -77,7 +77,7 @@ export const LEAK_MISTAKES = mistakes({
       python: 'Answer fixed texts: no headers, and no text of an exception.',
       go: 'Write `http.Error(w, "unauthorized", http.StatusUnauthorized)` without `err.Error()`.',
       spring: 'Throw an exception without the values, and keep `server.error.include-message=never`.',
-      rails: 'End each credential `before_action` in the same `head :unauthorized`.',
+      rails: 'End each credential `before_action` with the same `head :unauthorized`.',
     },
     severity: 'critical',
     cwe: 201,
@@ -136,7 +136,7 @@ export const LEAK_MISTAKES = mistakes({
         'off debug pages and development handlers in production.',
       express: 'Do not serve the project folder with `express.static`, and set NODE_ENV to production.',
       django: 'Set `DEBUG = False`, and keep secrets out of settings that pages show.',
-      php: 'Point the web server at a folder that has the entry script alone.',
+      php: 'Point the web server at a folder that contains only the entry script.',
       laravel: 'Point the web server at `public/`, and set `APP_DEBUG=false`.',
     },
     severity: 'critical',
@@ -154,7 +154,7 @@ export const LEAK_MISTAKES = mistakes({
     fix: {
       rule:
         'Run the framework in production mode without development packages, and let one error handler answer every ' +
-        'error, also of parsers and other methods, with a status and a fixed word; log the error.',
+        'error, including those of parsers and other methods, with a status and a fixed word; log the error.',
       express:
         'Set NODE_ENV=production, and add `(err, req, res, next) => res.status(err.status ?? 500).json({ error: ' +
         "'failed' })` after all routes.",
@@ -214,7 +214,7 @@ export const LEAK_MISTAKES = mistakes({
         "Write one `unauthorized(res)` that sends `{ error: 'unauthorized' }`, and call it from every credential " +
         'check.',
       nestjs: 'Throw `new UnauthorizedException()` with the same text in every guard.',
-      rails: 'End each credential `before_action` in the same `head :unauthorized`.',
+      rails: 'End each credential `before_action` with the same `head :unauthorized`.',
       go: 'Return one sentinel error from all checks, and translate it in one place.',
     },
     severity: 'low',
@@ -251,7 +251,7 @@ export const LEAK_MISTAKES = mistakes({
       spring: 'Leave credentials out of `toString` of the properties class, and keep `/actuator/env` masked.',
       django:
         'Error reports and the debug page mask settings by their names: give the setting a name with SECRET, KEY, ' +
-        'TOKEN or PASS in it, also inside a dictionary, and keep DEBUG off. Decorate the ' +
+        'TOKEN or PASS in it, even inside a dictionary, and keep DEBUG off. Decorate the ' +
         'view with `sensitive_variables` and `sensitive_post_parameters`; use `constant_time_compare`, not ' +
         '`assertEqual` or `assert a == b`.',
       flask: 'Set `include_local_variables=False` where Sentry starts, and keep the debugger off.',

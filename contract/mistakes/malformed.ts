@@ -61,7 +61,7 @@ export const MALFORMED_MISTAKES = mistakes({
     seen:
       'Readers that wait for a first chunk or for the end of a JSON value, and loops that read again whenever the ' +
       'last read filled the buffer.',
-    why: 'The request never gets an answer and holds a connection or a thread. A few hundred of them use up all.',
+    why: 'The request gets no answer and holds a connection or a thread. A few hundred of them exhaust the receiver.',
     fix: {
       rule:
         'Stop at the end of the body (Content-Length or the end of the stream), set a timeout for reading, and treat ' +
@@ -93,7 +93,7 @@ export const MALFORMED_MISTAKES = mistakes({
       'A global body parser, a schema of the route or an attack scanner in front of the verification, and log lines, ' +
       'routers or lookups of the secret that read a field of the payload.',
     why:
-      'Anyone reaches the parser without a secret: it answers 400, 415 or 422 where 401 is expected, an internal ' +
+      'Anyone can reach the parser without a secret: it answers 400, 415 or 422 where 401 is expected, an internal ' +
       'error fills the log, and an unhandled one ends the process.',
     fix: {
       rule: 'Verify the signature over the raw bytes first. Decode, parse, validate and log only a verified body.',

@@ -45,10 +45,10 @@ export const ROTATION_MISTAKES = mistakes({
   'secret-outside-its-time': {
     title: 'Accepts a secret before or after the time in which it is valid',
     seen:
-      'An old secret that stays in a list, in another process or in the configuration of one route, or a next one ' +
+      'An old secret that remains in a list, in another process or in the configuration of one route, or a next one ' +
       'that is active as soon as it is stored.',
     why:
-      'A secret is rotated because it may be known to others. As long as it is accepted, they can forge every ' +
+      'A secret is rotated because others may know it. As long as it is accepted, they can forge every ' +
       'notification.',
     fix: {
       rule:

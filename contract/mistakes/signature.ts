@@ -378,7 +378,7 @@ export const SIGNATURE_MISTAKES = mistakes({
     cwe: 704,
   },
   'base64-variant': {
-    title: 'Uses or accepts other forms of Base64 than the standard one with padding',
+    title: 'Uses or accepts forms of Base64 other than the standard one with padding',
     seen:
       'Lenient decoders that skip unknown characters or unused bits, the URL-safe alphabet of web tokens, and code ' +
       'that removes padding or quotes.',
@@ -392,11 +392,11 @@ export const SIGNATURE_MISTAKES = mistakes({
       node:
         'Use `digest("base64")`, compare the lengths, then `Buffer.from(header)` with `Buffer.from(expectedBase64)`. ' +
         'Remove replacements of "-", "_", "=" and quotes.',
-      java: 'Compare texts: `Base64.getDecoder()`, too, accepts a value without its padding.',
+      java: 'Compare texts: even `Base64.getDecoder()` accepts a value without its padding.',
       python:
-        'Use `base64.b64encode`, not `urlsafe_b64encode`, and compare texts: `base64.b64decode(value, ' +
-        'validate=True)`, too, ignores unused bits.',
-      php: 'Compare texts: `base64_decode($value, true)`, too, accepts a value without its padding.',
+        'Use `base64.b64encode`, not `urlsafe_b64encode`, and compare texts: even `base64.b64decode(value, ' +
+        'validate=True)` ignores unused bits.',
+      php: 'Compare texts: even `base64_decode($value, true)` accepts a value without its padding.',
       ruby: 'Use `Base64.strict_encode64`, not `urlsafe_encode64`.',
       go: 'Use `base64.StdEncoding`, not `RawStdEncoding`, and `base64.StdEncoding.Strict()` to decode.',
       dotnet: 'Use `Convert.ToBase64String`, and compare texts.',
@@ -420,7 +420,7 @@ export const SIGNATURE_MISTAKES = mistakes({
         'Use `digest("base64")` only. Remove `digest("hex")`, the branch on `signature.length === 64` and a second ' +
         '`Buffer.from(value, "base64")`.',
       python: 'Use `base64.b64encode(mac.digest()).decode()` instead of `mac.hexdigest()`.',
-      php: 'Use `base64_encode(hash_hmac("sha256", $body, $secret, true))`: the fourth argument asks for bytes.',
+      php: 'Use `base64_encode(hash_hmac("sha256", $body, $secret, true))`: the fourth argument requests bytes.',
       ruby: 'Use `Base64.strict_encode64(OpenSSL::HMAC.digest("SHA256", secret, body))` instead of `hexdigest`.',
       java: 'Use `Base64.getEncoder().encodeToString(mac.doFinal(body))`, not `HexFormat`.',
       go: 'Use `base64.StdEncoding.EncodeToString` instead of `hex.EncodeToString`, and remove the branch with `hex`.',
@@ -548,7 +548,7 @@ export const SIGNATURE_MISTAKES = mistakes({
     implies: ['other-hmac-hash', 'foreign-signature-format'],
   },
   'other-hmac-hash': {
-    title: 'Uses or accepts an HMAC with another hash function than SHA-256',
+    title: 'Uses or accepts an HMAC with a hash function other than SHA-256',
     seen: 'Libraries with another default, code for other services, and fallbacks for older senders.',
     why:
       'Where only the other function is used, every valid signature is rejected. As a fallback, it lets an attacker ' +

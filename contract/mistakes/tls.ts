@@ -103,8 +103,8 @@ export const TLS_MISTAKES = mistakes({
       'unneeded costs bytes on each connection and hides which certificates must be replaced at the next renewal.',
     fix: {
       rule:
-        'Serve the certificate first, then its issuer, then the issuer of that one, each once, and neither the root ' +
-        'nor anything else: `fullchain.pem` of an ACME client.',
+        'Serve the certificate first, then its issuer, then the issuer of that one, each once, without the root ' +
+        'or anything else: `fullchain.pem` of an ACME client.',
       node: INSTALL,
     },
     severity: 'low',
@@ -131,7 +131,7 @@ export const TLS_MISTAKES = mistakes({
     title: 'Serves a chain with a weak key',
     seen: 'Keys that were reused at every renewal for many years, and company CAs from before 2010.',
     why:
-      'An attacker who breaks a 1024-bit RSA key can impersonate the endpoint, or with the key of a CA any name. ' +
+      'An attacker who breaks a 1024-bit RSA key can impersonate the endpoint, or, with the key of a CA, any name. ' +
       'Node and many other clients connect without a warning.',
     fix: {
       rule:
@@ -159,8 +159,8 @@ export const TLS_MISTAKES = mistakes({
       'Home-made chains in which a server certificate signs others, openssl commands without the CA extensions, and ' +
       'department CAs below a company CA with a path length of zero.',
     why:
-      'Clients must reject such a chain, or the owner of any site could issue certificates for every other. The ' +
-      'tools that issue it report nothing.',
+      'Clients must reject such a chain: otherwise, the owner of any site could issue certificates for every other. ' +
+      'The tools that issue it report nothing.',
     fix: {
       rule:
         'Sign with a certificate that is marked as a CA (CA:TRUE, keyCertSign), and within the path length of its ' +

@@ -60,7 +60,7 @@ export const VALID_MISTAKES = mistakes({
         'Ignore fields that the schema does not name, at every level and in the class of every type: configure this ' +
         'once, not class by class.',
       node:
-        'Use `z.object` or `z.looseObject` instead of `z.strictObject`, also in nested schemas; in Ajv leave out ' +
+        'Use `z.object` or `z.looseObject` instead of `z.strictObject`, even in nested schemas; in Ajv leave out ' +
         '`additionalProperties: false`.',
       django: 'Do not raise in `validate()` for keys of `initial_data` without a serializer field.',
       spring:

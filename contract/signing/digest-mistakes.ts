@@ -1,5 +1,5 @@
 /**
- * Signing mistakes that use a function other than HMAC-SHA256, or that encode its digest in another way than standard
+ * Signing mistakes that use a function other than HMAC-SHA256, or that encode its digest in a way other than standard
  * base64.
  */
 import { createHash } from 'node:crypto';

@@ -29,7 +29,6 @@ import type { ANSWER_CLASSES, PARTIAL_REASONS, RUN_VERDICTS, STALE, VERDICTS } f
 import { RUN_DECISIONS } from '../run/index.ts';
 import { explainErrorCode, TLS_ALERTS, transportErrorCodes } from '../transport/index.ts';
 
-/** The explanation of a name. */
 interface NameText {
   readonly kind: string;
   readonly title: string;

@@ -38,7 +38,7 @@ export function setPath(target: JsonObject, assignment: string): JsonObject {
 /**
  * Returns a JSON body with assignments applied, re-serialised.
  *
- * @throws HookproofError SET_INVALID, also for a body that is not a JSON object
+ * @throws HookproofError SET_INVALID, including for a body that is not a JSON object
  */
 export function withFields(body: Uint8Array, assignments: readonly string[]): Buffer {
   const value = jsonIn(body);

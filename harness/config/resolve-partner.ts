@@ -12,7 +12,7 @@ import { defaultText, SETTINGS, type SettingPath, settingAt } from './settings.t
 import { resolveTls, type TlsMaterial } from './tls-material.ts';
 import { jsonOr } from './values.ts';
 
-/** The settings of the partner that could be read, even if they are not enough for a run. */
+/** The settings of the partner that could be read, even if they are not sufficient for a run. */
 export interface PartnerReading {
   /** The partner; undefined if there is no usable URL. */
   readonly partner: Partner | undefined;

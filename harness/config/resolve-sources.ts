@@ -14,7 +14,6 @@ interface ResolvedSources {
   readonly decimals: Partner['decimals'];
 }
 
-/** Maximum number of decimals of an asset. */
 const MAX_DECIMALS = 77;
 
 export async function resolveSources(

@@ -1,6 +1,7 @@
 /**
  * Finds the causes of the failures in a run whose first delivery was accepted. Each cause explains facts that no
- * earlier cause explains, and causes are ordered by harm. Consequences are counted under their cause. Pure.
+ * earlier cause explains, and causes are ordered by harm. Consequences are counted under their cause. All functions are
+ * pure.
  */
 import {
   BODY_MISTAKES,
@@ -152,7 +153,7 @@ function withoutConsequences(causes: readonly RankedCause[]): RankedCause[] {
   return kept;
 }
 
-/** A wrong status for only some deliveries ranks with mishandled malformed payloads. */
+/** Returns the rank of a cause. A wrong status for only some deliveries ranks with mishandled malformed payloads. */
 const rankOf = ({ harm, failures }: RankedCause) =>
   HARMS.indexOf(harm === 'status' && Number.isFinite(failures) ? 'malformed' : harm);
 

@@ -1,6 +1,6 @@
 /**
  * Finds the simplest condition that all failed deliveries meet and that no successful delivery of the same kind meets:
- * "whose Content-Type is not application/json". Pure.
+ * "whose Content-Type is not application/json". All functions are pure.
  */
 import { groupBy } from '../report/index.ts';
 import type { Trait } from './traits.ts';

@@ -31,8 +31,8 @@ interface ToDiagnose {
 }
 
 /**
- * Returns the likely faults of the endpoint, the most important first. Empty if there are no failures, or if no known
- * fault fits.
+ * Returns the likely faults of the endpoint, the most important first. The list is empty if there are no failures, or
+ * if no known fault fits.
  */
 export async function diagnose(run: ToDiagnose): Promise<Diagnosis[]> {
   const { results, outages, preflight } = run;
@@ -54,7 +54,6 @@ const NOT_EXPLAINED = {
   fix: 'See the fix of each check, and report the bug with the result document of this run.',
 };
 
-/** Diagnoses a run with a given dictionary. */
 function diagnoseWith(dictionary: FaultDictionary, run: ToDiagnose): Diagnosis[] {
   const { preflight, results } = run;
   const stack = run.stack === null ? guessStack(results) : { name: run.stack, source: '--stack' };

@@ -1,6 +1,7 @@
 /**
  * Derives the facts of a run: for each failure or warning, the harm and what the answer looks like, compared with this
- * endpoint's answers in known situations. Facts hold for any receiver, whatever statuses it uses. Pure.
+ * endpoint's answers in known situations. Facts hold for any receiver, whatever statuses it uses. All functions are
+ * pure.
  */
 import { MISTAKES, type MistakeId } from '../../contract/mistakes/index.ts';
 import { findScenario, type RunObservations } from '../../scenarios/index.ts';

@@ -1,4 +1,7 @@
-/** Finds which credentials the receiver's log contains, and what wrote them, as far as the lines show. Pure. */
+/**
+ * Finds which credentials the receiver's log contains and, as far as the lines show, what wrote them. All functions are
+ * pure.
+ */
 import { LOG_LEAKS, type LogFinding, type LogLeak } from '../../scenarios/index.ts';
 import { type Finding, findingOf } from './finding.ts';
 
@@ -7,7 +10,7 @@ const OF_DELIVERIES: ReadonlySet<LogLeak> = new Set(['api-key', 'sent-signature'
 const NO_CREDENTIALS: ReadonlySet<LogLeak> = new Set(['body', 'personal']);
 const MAX_PLACES = 3;
 
-/** Returns the finding, and the checks that report the same. Null if the log contains no credential. */
+/** Returns the finding, and the checks that report the same. Returns null if the log contains no credential. */
 export function loggedIn(log: readonly LogFinding[]): { finding: Finding; checks: string[] } | null {
   const found = log.filter(({ leak, isEcho }) => !isEcho && !NO_CREDENTIALS.has(leak));
   if (found.length === 0) return null;

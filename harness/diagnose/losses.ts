@@ -1,6 +1,6 @@
 /**
  * Finds what the accepted but unhandled notifications have in common. If a receiver deduplicates by the wrong field, it
- * handles only the first notification with each value of that field. Pure.
+ * handles only the first notification with each value of that field. All functions are pure.
  */
 import type { EffectsAudit } from '../../scenarios/index.ts';
 import { groupBy } from '../report/index.ts';
@@ -21,8 +21,8 @@ const MAX_NAMED = 3;
 const MIN_CHANGES = 4;
 
 /**
- * Returns the finding about the losses of a run. Null if there are too few losses, if the effects window gave no
- * answer, or if the losses show no pattern.
+ * Returns the finding about the losses of a run. Returns null if there are too few losses, if the effects window gave
+ * no answer, or if the losses show no pattern.
  */
 export function lossOf({ notifications, problem }: EffectsAudit): Finding | null {
   if (problem !== null) return null;

@@ -1,9 +1,9 @@
-/** Encodes the outcome of a scenario as text that can be compared. Pure. */
+/** Encodes the outcome of a scenario as text that can be compared. All functions are pure. */
 import type { ScenarioResult } from '../report/result-document.ts';
 
 /**
- * Encodes the outcome of a judged scenario: null for a pass, otherwise `fail 200`, `warn 403`, `fail closed`. Undefined
- * for a scenario without a conclusion (not applicable, inconclusive).
+ * Encodes the outcome of a judged scenario: null for a pass, otherwise `fail 200`, `warn 403`, `fail closed`. Returns
+ * undefined for a scenario without a conclusion (not applicable, inconclusive).
  */
 export function encodeOutcome(result: Pick<ScenarioResult, 'verdict' | 'outcome'>): string | null | undefined {
   switch (result.verdict) {
@@ -46,7 +46,9 @@ export type Outcomes = ReadonlyMap<string, Deviation | null>;
 /** The required status for invalid credentials. */
 const REFUSAL: ReadonlySet<string> = new Set(['401']);
 
-/** Parses an outcome such as `fail 403`. `usual`: the statuses that this receiver uses for invalid credentials. */
+/**
+ * Parses an outcome such as `fail 403`. `usual` contains the statuses that this receiver uses for invalid credentials.
+ */
 export function deviationOf(outcome: string, usual: ReadonlySet<string> = REFUSAL): Deviation {
   const [level, ...rest] = outcome.split(' ');
   const detail = rest.join(' ');

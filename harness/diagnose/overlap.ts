@@ -1,6 +1,6 @@
 /**
  * Finds the mutants whose outcomes overlap most with those of a run. A receiver with the same fault has mostly the same
- * outcomes; different code or another framework changes some of them. Pure.
+ * outcomes; different code or another framework changes some of them. All functions are pure.
  */
 import { PLAIN_FORGERIES } from '../judge/index.ts';
 import { STAYS_UP } from './facts.ts';

@@ -1,6 +1,6 @@
 /**
  * Recognises known mistakes directly from the facts of a run: which credential or part of a request is enough, and what
- * an acceptance means. No similar mutant is needed. Pure.
+ * an acceptance means. No similar mutant is needed. All functions are pure.
  */
 import { findMistake, type MistakeId } from '../../contract/mistakes/index.ts';
 import { PREFLIGHT_SCENARIO } from '../judge/index.ts';

@@ -1,4 +1,4 @@
-/** Findings about a failed preflight: why not even the plain valid delivery is accepted. Pure. */
+/** Findings about a failed preflight: why not even the plain valid delivery is accepted. All functions are pure. */
 
 import type { ChainAnalysis } from '../../certs/index.ts';
 import { CHAIN_FAULTS, type ChainFaultCode } from '../../contract/index.ts';
@@ -19,7 +19,7 @@ export interface PreflightAttempts {
 
 const BOTH: Credentials = { secret: true, apiKey: true };
 
-/** Explains a failed preflight. Null if it passed. `stage` is where the delivery was rejected, if known. */
+/** Explains a failed preflight. Returns null if it passed. `stage` states when the delivery was rejected, if known. */
 export function explainPreflight(
   { first, second }: PreflightAttempts,
   credentials = BOTH,
@@ -265,7 +265,7 @@ export function explainCertificates({ faults }: ChainAnalysis): Finding | null {
   return findingOf(`certificate-${first.code}`, first.text.replace(/\.$/, ''), CHAIN_MISTAKES[first.code]);
 }
 
-/** Statuses that lead to the different explanations. */
+/** One status for each explanation. */
 const STATUSES = [302, 404, 405, 429, 500, 400];
 
 /**

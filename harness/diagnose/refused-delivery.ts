@@ -1,6 +1,6 @@
 /**
  * Finds out what rejects the first delivery by comparing it with other deliveries: one with another signature, one of
- * another kind, and one for another host. Pure.
+ * another kind, and one for another host. All functions are pure.
  */
 
 import type { JsonValue } from '../../contract/index.ts';

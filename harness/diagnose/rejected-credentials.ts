@@ -168,8 +168,8 @@ const MAX_SILENT_TRIALS = 2;
 
 /**
  * Tries the known mistakes until the endpoint accepts one every time while it rejects the plain delivery every time.
- * Null if there is none: the secret or the key differs, or the rejection has another reason. `stop` ends the trials
- * early; `width` is the number of concurrent trials.
+ * Returns null if there is none: the secret or the key differs, or the rejection has another reason. `stop` ends the
+ * trials early; `width` is the number of concurrent trials.
  */
 export async function explainRejection(
   partner: Partner,
@@ -266,7 +266,7 @@ const MAX_WORDS = 4096;
 
 /**
  * Explains a rejection by what its text names, whatever the status: the headers of another service, the signature or
- * the key. Null if it names none of them.
+ * the key. Returns null if it names none of them.
  */
 export function explainWords({ answer }: Attempt, partner: Partner): Finding | null {
   if (answer === null || is2xx(answer)) return null;

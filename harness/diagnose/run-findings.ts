@@ -1,4 +1,4 @@
-/** Findings about a run as a whole, which no single mutant shows. Pure. */
+/** Findings about a run as a whole, which no single mutant shows. All functions are pure. */
 
 import type { RunObservations } from '../../scenarios/index.ts';
 import { is2xx, PREFLIGHT_SCENARIO, STATUS_SCENARIOS } from '../judge/index.ts';
@@ -173,7 +173,7 @@ function ofAcceptanceStatus(failed: Results): Diagnosis[] {
 
 const ANOTHER_2XX = findingOf(
   'accepts-with-another-2xx',
-  'Accepts valid deliveries with another 2xx than 200',
+  'Accepts valid deliveries with a 2xx other than 200',
   'wrong-success-status',
 );
 

@@ -23,7 +23,7 @@ export interface SigningTrial extends MistakeExplanation {
    * Serialises the notification to a body that reveals this mistake: no other mistake makes the same signature from it.
    */
   readonly serialise: (value: JsonValue) => Uint8Array;
-  /** Returns the signature that this mistake makes. Undefined if the mistake does not apply to this body. */
+  /** Returns the signature that this mistake makes. Returns undefined if the mistake does not apply to this body. */
   readonly sign: (body: Uint8Array) => string | undefined;
 }
 

@@ -1,4 +1,4 @@
-/** Guesses the endpoint's stack from its answers, to choose the fixes. Pure. */
+/** Guesses the endpoint's stack from its answers, to choose the fixes. All functions are pure. */
 import { fixSources, type Stack, titleOfStack } from '../../contract/index.ts';
 import type { Exchange, ScenarioResult } from '../report/result-document.ts';
 

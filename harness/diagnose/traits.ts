@@ -1,6 +1,6 @@
 /**
  * Determines how a delivery differs from the plain valid one: `signature: missing`, `Content-Type: text/plain`, `body:
- * characters outside ASCII`. Traits are read from the request itself, so checks need no labels. Pure.
+ * characters outside ASCII`. Traits are read from the request itself, so checks need no labels. All functions are pure.
  */
 import {
   CONTENT_TYPE,
@@ -66,8 +66,8 @@ export interface Cell {
 }
 
 /**
- * Returns the deliveries of a check by label. If there is only one, its label is ''. Empty for a check without
- * deliveries.
+ * Returns the deliveries of a check by label. If there is only one, its label is ''. The map is empty for a check
+ * without deliveries.
  */
 export function cellsOf(id: string): ReadonlyMap<string, Cell> {
   const known = byId.get(id);
@@ -246,7 +246,7 @@ function bodyOf({ serialise, compose }: Change, body: Uint8Array): Trait[] {
   // A value with thousands of levels can be parsed but not serialised.
   return unlessThrown(() => JSON.stringify(parsed)) === text
     ? found
-    : [...found, 'body: another form than JSON.stringify writes'];
+    : [...found, 'body: a form other than that of JSON.stringify'];
 }
 
 const FEATURES: readonly (readonly [RegExp, string])[] = [

@@ -76,7 +76,6 @@ export interface CallOptions {
 
 /** Time limit of examinations, and default for runs. */
 const DEFAULT_MAX_MS = 120_000;
-/** Maximum number of runs to remember. */
 const MAX_RUNS = 5;
 
 /** The id of the last full run before the server started. */

@@ -151,7 +151,6 @@ export interface ComparisonOptions {
   readonly width: number;
   /** The symbol for a changed space: "·", or "\x20" if only ASCII can be shown. */
   readonly space: string;
-  /** Maximum number of places to show. */
   readonly maxPlaces: number;
 }
 

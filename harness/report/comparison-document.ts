@@ -19,7 +19,6 @@ const run = z.strictObject({
 const check = z.strictObject({
   id: wording,
   suite: wording,
-  /** The title of the check. */
   title: wording,
   /** The verdict in the old run; null if the old run does not have the check. */
   before: z.enum(VERDICTS).nullable(),

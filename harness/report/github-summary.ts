@@ -161,7 +161,7 @@ export function renderSummary(document: ResultDocument, limit = MAX_SUMMARY_BYTE
 
 /** The functions below render untrusted text as Markdown on one line. */
 
-/** Maximum number of characters shown of one text. */
+/** Maximum number of characters of a text. */
 const MAX_CHARACTERS = 600;
 
 function short(text: string): string {

@@ -63,7 +63,10 @@ function renderFault(fault: Diagnosis, layout: Layout): string[] {
   ];
 }
 
-/** Renders failures or warnings by suite, each with the fix and how to repeat it. Empty if there are none. */
+/**
+ * Renders failures or warnings by suite, each with the fix and how to repeat it. Returns an empty list if there are
+ * none.
+ */
 function renderCases(title: string, results: readonly ScenarioResult[], layout: Layout): string[] {
   if (results.length === 0) return [];
   const lines = [layout.paint(`${title} (${results.length})`, 'bold')];

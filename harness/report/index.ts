@@ -1,4 +1,4 @@
-/** Renders result documents. Pure. */
+/** Renders, redacts and writes result documents, and compares them. */
 import type { Standing } from '../register/standing.ts';
 import type { Comparison } from './comparison-document.ts';
 import type { ComparedFile } from './html/comparison-page.ts';
@@ -56,12 +56,10 @@ export {
 
 // These modules are loaded on demand, because a run on a terminal does not need them.
 
-/** Renders the HTML report. */
 export async function renderHtml(document: ResultDocument): Promise<string> {
   return (await import('./html/report-page.ts')).renderHtml(document);
 }
 
-/** Renders the comparison of two runs as an HTML page. */
 export async function renderComparisonPage(
   comparison: Comparison,
   files: readonly [before: ComparedFile, now: ComparedFile],
@@ -69,12 +67,10 @@ export async function renderComparisonPage(
   return (await import('./html/comparison-page.ts')).renderComparisonPage(comparison, files);
 }
 
-/** Renders the standings of all partners as an HTML page. */
 export async function renderFleetHtml(view: FleetView): Promise<string> {
   return (await import('./html/fleet-page.ts')).renderFleetPage(view);
 }
 
-/** Renders the standings as CSV. */
 export async function renderFleetCsv(standings: readonly Standing[]): Promise<string> {
   return (await import('./fleet-csv.ts')).renderFleetCsv(standings);
 }

@@ -60,7 +60,6 @@ export interface Layout {
   paint(text: string, ...styles: Style[]): string;
   /** Returns the sign of a verdict in its style, one column wide. */
   sign(verdict: Verdict): string;
-  /** Returns the style of a verdict. */
   style(verdict: Verdict): Style;
   /** Makes untrusted text safe for this terminal, in one line. */
   safe(text: string): string;

@@ -254,7 +254,7 @@ export function featureNames({ features }: ResultDocument['target']): string {
 
 /**
  * Returns text such as "evidence level 1: answers and effects (effects are the receiver's own statement)". A partial
- * run has no level: "evidence sources: effects, log". Empty without either.
+ * run has no level: "evidence sources: effects, log". Returns '' without either.
  */
 export function evidenceOf({ evidence, target }: Pick<ResultDocument, 'evidence' | 'target'>): string {
   if (evidence !== undefined) return `evidence ${levelInWords(evidence)}`;
@@ -284,7 +284,7 @@ export function sourcesOf({ features }: ResultDocument['target']): string {
 
 /**
  * Returns text such as "4 requirements (see --effects), 1 requirement (see --log)": what further evidence sources would
- * verify. Empty without any.
+ * verify. Returns '' if there is nothing to verify.
  */
 export function verifiableIn({ inProcess, notVerified }: Pick<ResultDocument, 'inProcess' | 'notVerified'>): string {
   const name = inProcess === true ? 'option' : 'flag';

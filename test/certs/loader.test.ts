@@ -113,7 +113,7 @@ describe('readIdentity', () => {
     const key = { bytes: Buffer.from(m.client.key), source: { file: 'k' } };
     const { problems } = readIdentity({ cert: { bytes, source }, key, purpose: 'client' });
     expect(problems.map(({ what }) => what)).toEqual([
-      'the file k (EC on P-256) is of another type than the key of the certificate in the file x (of an unknown type)',
+      'the file k (EC on P-256) differs in type from the key of the certificate in the file x (of an unknown type)',
     ]);
   });
 

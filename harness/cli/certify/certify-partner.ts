@@ -27,7 +27,6 @@ export interface Certification {
   readonly command: string;
 }
 
-/** The options of one partner's run. */
 export interface PartnerRun
   extends Pick<Certification, 'command' | 'privateKey' | 'signal' | 'timeoutMs' | 'validForMs' | 'workers'> {
   /** An empty folder for the partner's files. */

@@ -49,7 +49,6 @@ export interface RecheckFleetFlags extends RegisterFlags {
 
 /** Default number of concurrent rechecks. Each partner gets about twenty requests. */
 const DEFAULT_PARALLEL = 8;
-/** Maximum size of a certificate in bytes. */
 const MAX_CERTIFICATE_BYTES = 1024 * 1024;
 
 export type Checked = Pick<RegisterRecord, 'event' | 'reason'> & Partial<Pick<RegisterRecord, 'drift'>>;

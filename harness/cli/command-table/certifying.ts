@@ -103,7 +103,6 @@ function withIssuer(command: Command): Command {
   return command.requiredOption('--key <file>', 'public key of the issuer (repeatable, for key rotation)', collect);
 }
 
-/** Adds the commands for issued certificates. */
 function addCertificateCommands(certify: Command, action: ActionMaker): void {
   withFlags(withIssuer(certify.command('verify').argument('<file>', 'certificate')), VERIFY_FLAGS)
     .description('check whether a certificate is valid, offline')

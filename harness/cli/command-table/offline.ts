@@ -53,7 +53,6 @@ export function addOfflineCommands(program: Command, action: ActionMaker): void 
   addFileCommands(program, action);
 }
 
-/** Adds the commands that explain the catalogue. */
 function addLookUpCommands(program: Command, action: ActionMaker): void {
   program
     .command('list')

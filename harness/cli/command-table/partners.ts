@@ -49,7 +49,6 @@ const OPERATE_FLAGS: FlagTable = {
   '--json': 'with --status: print JSON',
 };
 
-/** Adds the options that locate the register. */
 function withRegister(command: Command): Command {
   return command
     .option(

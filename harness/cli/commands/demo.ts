@@ -9,7 +9,6 @@ import { conduct } from '../conduct.ts';
 import { REFUND_WAIT_MS } from '../receiver/effects-window.ts';
 import { loadReceiver } from '../receiver-entry.ts';
 
-/** Default output folder of the demo. */
 const OUTPUT_DIR = 'hookproof-run';
 
 /** The common name of the certificate that the demo's sender presents. */

@@ -112,7 +112,9 @@ function clientCertificateFrom(flags: ClientCertificateFlags): ClientCertificate
 const PASSPHRASE_HINT =
   'Name the file of its passphrase with `--tls-passphrase-file`, or set HOOKPROOF_TLS_KEY_PASSPHRASE.';
 
-/** Returns how to read the server certificate and key: from files, or as a temporary pair. Null for plain HTTP. */
+/**
+ * Returns how to read the server certificate and key: from files, or as a temporary pair. Returns null for plain HTTP.
+ */
 async function serverPair(flags: PairFlags): Promise<PairSource | null> {
   const { tlsCert, tlsKey, tlsPassphraseFile, tlsQuickStart, tlsQuickStartCa } = flags;
   if (tlsQuickStart !== true && tlsQuickStartCa !== undefined) {

@@ -4,7 +4,6 @@ import { createInterface } from 'node:readline';
 const ESCAPE = '\x1b';
 
 export class Keys {
-  /** Whether there is a keyboard. */
   readonly areThere = process.stdin.isTTY;
   readonly #listener: (data: Buffer) => void;
 

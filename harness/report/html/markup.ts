@@ -33,17 +33,14 @@ export function html(literals: TemplateStringsArray, ...values: readonly Value[]
   return { [MARKUP]: text };
 }
 
-/** Returns the HTML as text. */
 export function textOf(markup: Markup): string {
   return markup[MARKUP];
 }
 
-/** Returns the number of characters of the HTML. */
 export function sizeOf(markup: Markup): number {
   return markup[MARKUP].length;
 }
 
-/** Joins pieces with a separator. */
 export function joined(items: readonly Value[], between: Value): Markup {
   return html`${items.flatMap((item, at) => (at === 0 ? [item] : [between, item]))}`;
 }
@@ -65,7 +62,6 @@ function code(text: string): Markup {
   return text.length <= MAX_UNBROKEN ? html`<code class="short">${text}</code>` : html`<code>${text}</code>`;
 }
 
-/** Capitalises the first letter. */
 export function capital(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }

@@ -98,7 +98,9 @@ const NOTHING_TO_FIX = html`<section><h2>What to fix</h2>
 <p>Nothing: every check that applies was run, and none failed.
 <a href="#unseen">Not verified</a> lists what this run does not show.</p></section>`;
 
-/** Renders the causes as text to copy. Empty for a run in a test, because an agent could not recheck its endpoint. */
+/**
+ * Renders the causes as text to copy. Returns '' for a run in a test, because an agent could not recheck its endpoint.
+ */
 function forAgents(document: ResultDocument): Markup | '' {
   if (document.inProcess === true || causesIn(document).causes.length === 0) return '';
   return html`<section><details class="fold"><summary>The same for a coding agent, to copy</summary>

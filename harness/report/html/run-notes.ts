@@ -116,7 +116,6 @@ export function notVerified(entries: ResultDocument['notVerified']): Markup | ''
 const MAX_NAMED = 3;
 const MAX_REASONS = 12;
 
-/** Renders one entry per reason. */
 function byReason(results: readonly ScenarioResult[], anchors: Anchors): Markup {
   const groups = groupBy(results, reasonOf);
   const left = groups.length - MAX_REASONS;

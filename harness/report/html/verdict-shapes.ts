@@ -9,7 +9,7 @@ import { html, type Markup } from './markup.ts';
 
 export interface Face {
   readonly verdict: Verdict;
-  /** The word shown in a list of checks. */
+  /** The word that stands for the verdict in a list of checks. */
   readonly word: string;
   /** Returns the words that follow a number of checks. */
   readonly counted: (count: number) => string;
@@ -101,7 +101,7 @@ export function suiteTable(results: readonly ScenarioResult[]): Markup {
 <tbody>${rows}</tbody></table>`;
 }
 
-/** Number of shapes per line, which fit on a phone. */
+/** Number of shapes per line, few enough for a phone. */
 const COLUMNS = 30;
 const PITCH = 10;
 

@@ -240,7 +240,7 @@ const BAD_KEYS: readonly BadFile[] = [
   ],
   [
     () => m.rsa.key,
-    '(RSA with 2048 bits) is of another type than the key of the certificate in the file client.pem (EC on P-256)',
+    '(RSA with 2048 bits) differs in type from the key of the certificate in the file client.pem (EC on P-256)',
     'matching pair',
   ],
 ];
@@ -286,7 +286,7 @@ const REFUSED: Record<string, Row> = {
   },
   'an EC key for an RSA certificate': {
     files: () => cert(m.rsa.cert),
-    says: `${KEY} (EC on P-256) is of another type than the key of the certificate in the file client.pem (RSA`,
+    says: `${KEY} (EC on P-256) differs in type from the key of the certificate in the file client.pem (RSA`,
     hint: 'matching pair',
   },
   'a bundle without the certificate of the key': {

@@ -18,7 +18,7 @@ describe('the traits of a delivery', () => {
     ['api-key/swapped-case', '', ['API key: the API key with upper and lower case swapped']],
     ['valid/wallet-created', '', ['notification: WALLET']],
     ['valid/refund-fail', '', ['notification: REFUND', 'status: FAIL']],
-    ['raw-body/spaces', '', ['body: another form than JSON.stringify writes']],
+    ['raw-body/spaces', '', ['body: a form other than that of JSON.stringify']],
     ['raw-body/invalid-utf-8', '', ['body: bytes that are not UTF-8']],
     ['malformed/not-a-number', '', ['body: no JSON']],
     ['mtls/tls-1-2-no-certificate', '', ['client certificate: none']],
