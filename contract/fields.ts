@@ -33,22 +33,27 @@ const absentText = z
   .nullish()
   .transform((value) => value || null);
 
-/** Text without which the notification is meaningless. `form` restricts what the sender may send. */
+/** Defines text without which the notification is meaningless. `form` restricts what the sender may send. */
 export function requiredText(description: string, form: z.ZodString = z.string().min(1)) {
   return { emitted: form.describe(description), received: z.string().min(1).describe(description) };
 }
 
-/** Text that the sender always sends and a receiver does not require. `form` restricts what the sender may send. */
+/**
+ * Defines text that the sender always sends and a receiver does not require. `form` restricts what the sender may send.
+ */
 export function text(description: string, form: z.ZodString = z.string().min(1)) {
   return { emitted: form.describe(description), received: absentText.describe(description) };
 }
 
-/** Text that the sender sends only in some cases, otherwise leaving it out or empty. A receiver also accepts null. */
+/**
+ * Defines text that the sender sends only in some cases, otherwise leaving it out or empty. A receiver also accepts
+ * null.
+ */
 export function sometimesText(description: string, form: z.ZodString = z.string()) {
   return { emitted: form.optional().describe(description), received: absentText.describe(description) };
 }
 
-/** A required value. The sender sends a listed value; a receiver accepts any text, because lists grow. */
+/** Defines a required value. The sender sends a listed value; a receiver accepts any text, because lists grow. */
 export function requiredOneOf<const T extends readonly string[]>(values: T, description: string) {
   return {
     emitted: z.enum(values).describe(description),
@@ -56,7 +61,7 @@ export function requiredOneOf<const T extends readonly string[]>(values: T, desc
   };
 }
 
-/** An optional value. The sender sends a listed value; a receiver accepts any text, or none. */
+/** Defines an optional value. The sender sends a listed value; a receiver accepts any text, or none. */
 export function oneOf<const T extends readonly string[]>(values: T, description: string) {
   return {
     emitted: z.enum(values).describe(description),
@@ -64,19 +69,19 @@ export function oneOf<const T extends readonly string[]>(values: T, description:
   };
 }
 
-/** The value that distinguishes one shape from the others. It is the same for sender and receiver. */
+/** Defines the value that distinguishes one shape from the others. It is the same for sender and receiver. */
 export function discriminator<const T extends string>(value: T, description: string) {
   return { emitted: z.literal(value).describe(description), received: z.literal(value).describe(description) };
 }
 
-/** A field that the sender always sends as null and a receiver reads normally. */
+/** Defines a field that the sender always sends as null and a receiver reads normally. */
 export function alwaysNull<R extends z.ZodType>(field: Field<z.ZodType, R>) {
   return { emitted: z.null().describe('Always null.'), received: field.received };
 }
 
 /**
- * An object of required fields. A received object keeps unlisted fields at run time, but its type omits them, so a
- * misspelt property is a type error.
+ * Defines an object of required fields. A received object keeps unlisted fields at run time, but its type omits them,
+ * so a misspelt property is a type error.
  */
 export function group<F extends Fields>(fields: F, description: string) {
   const emitted = z.strictObject(side(fields, 'emitted') as EmittedShape<F>).describe(description);
@@ -97,9 +102,10 @@ const CORRECT = 'blockchainTransactionId';
 const MISSPELT = 'blockchainTransctionId';
 
 /**
- * A group of fields with the hash of a blockchain transaction. The sender uses the key `blockchainTransactionId`; a
- * receiver also accepts the misspelt `blockchainTransctionId`. If both are filled, the correct key takes precedence.
- * The parsed object has only the correct key; the raw notification is unchanged. Specification: CAAS_BLOCKCHAIN.
+ * Defines a group of fields with the hash of a blockchain transaction. The sender uses the key
+ * `blockchainTransactionId`; a receiver also accepts the misspelt `blockchainTransctionId`. If both are filled, the
+ * correct key takes precedence. The parsed object has only the correct key; the raw notification is unchanged.
+ * Specification: CAAS_BLOCKCHAIN.
  */
 export function groupWithHash<F extends Fields>(fields: F, description: string, hashDescription: string) {
   const hash = sometimesText(hashDescription);

@@ -221,7 +221,10 @@ export class SecretFinder {
     return spans;
   }
 
-  /** `length` is the length of the value; `printed` lists its spellings whose letter case must match. */
+  /**
+   * Adds a spelling to both indexes. `length` is the length of the value; `printed` lists its spellings whose letter
+   * case must match.
+   */
   #addSpelling(name: string, spelling: string, length: number, printed: readonly string[] = []): void {
     const text = foldCase(spelling);
     if (text.length < HEAD) return;

@@ -33,7 +33,7 @@ const transactionId = requiredText(
   "The partner's own identifier of the transaction, from the request that created it.",
 );
 
-/** Error details, which the sender fills in only on a failure. A receiver requires none of these fields. */
+/** Defines the error details, which the sender fills in only on a failure. A receiver requires none of these fields. */
 function errorData(description: string) {
   const { emitted, received } = optionalInReading(
     group(
@@ -142,7 +142,8 @@ function refund() {
 }
 
 /**
- * The sender may also omit errorData on a successful refund, because the specification does not call it nullable there.
+ * Defines the error details of a refund. The sender may also omit them on a successful refund, because the
+ * specification does not call them nullable there.
  */
 function errorDataOfRefund() {
   const { emitted, received } = errorData('Why the refund failed.');

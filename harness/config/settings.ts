@@ -770,7 +770,7 @@ export function flagOf({ path, flag }: Setting): string | undefined {
   return path === 'url' ? 'URL' : /--[a-z-]+/.exec(flag ?? '')?.[0];
 }
 
-/** The key under which commander stores the flag's value. */
+/** Returns the key under which commander stores the flag's value; undefined without a flag. */
 export function flagKeyOf(setting: Setting): keyof ConfigFlags | undefined {
   const name = flagOf(setting)?.toLowerCase().replace(/^--/, '');
   return name?.replace(/-[a-z]/g, (part) => part.slice(1).toUpperCase()) as keyof ConfigFlags | undefined;

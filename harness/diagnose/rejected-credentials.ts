@@ -30,7 +30,7 @@ interface ChangedDelivery extends Finding {
 /** Whether the endpoint accepts a delivery with this change. */
 type Accepts = (change: Change, authentic: boolean) => Promise<boolean>;
 
-/** Some encodings of a digest differ only in this character. */
+/** Whether a signature contains the character in which some encodings of a digest differ. */
 const showsEncoding = (signature: string) => signature.includes('+');
 
 /** Returns a sign stage that makes a valid signature. The body is chosen so that the signature satisfies `suits`. */
@@ -38,7 +38,7 @@ function validSignature(label: string, suits: (signature: string) => boolean): S
   return { label, make: (body, kit) => kit.sign(body), suits };
 }
 
-/** The plain delivery to compare trials with. Its signature also shows the encoding. */
+/** Returns the plain delivery to compare trials with, whose signature also shows the encoding. */
 function plainOf({ signing }: Partner): Change {
   return signing === undefined ? {} : { sign: validSignature('the valid signature', showsEncoding) };
 }

@@ -85,7 +85,7 @@ export function createMarker(): Marker {
 /** One piece of an answer, which is never cut. */
 export interface Entry {
   readonly name: string;
-  /** One or more lines. */
+  /** The text of the entry, one or more lines. */
   readonly text: string;
   /** The content of `text`, as structured data. */
   readonly data: JsonValue;

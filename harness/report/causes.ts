@@ -93,7 +93,7 @@ function byFailures(one: Cause, other: Cause): number {
   return failures(other) - failures(one) || other.members.length - one.members.length;
 }
 
-/** The title of a cause, with a capital first letter. */
+/** Returns the title of a cause, with a capital first letter. */
 export function titleOf({ members: [first], title }: Cause): string {
   const text = title === '' && first !== undefined ? defectIn(first) : title;
   return text.charAt(0).toUpperCase() + text.slice(1);

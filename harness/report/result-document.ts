@@ -410,7 +410,7 @@ type WithoutVersion<Event> = Event extends unknown ? Readonly<Omit<Event, 'schem
 export type RunEvent = WithoutVersion<z.infer<typeof writtenEvent>>;
 export type RunListener = (event: RunEvent) => void;
 
-/** The JSON Schema (draft 2020-12) of a document, with its title. */
+/** Returns the JSON Schema (draft 2020-12) of a document, with this title. */
 export function published(schema: z.ZodType, title: string): JsonObject {
   const { $schema, ...rest } = z.toJSONSchema(schema) as JsonObject;
   return { $schema: $schema ?? 'https://json-schema.org/draft/2020-12/schema', title, ...rest };

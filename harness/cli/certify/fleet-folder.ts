@@ -44,8 +44,8 @@ interface MergeFlags {
 }
 
 /**
- * `hookproof certify merge`: joins the folders of all shards into one. Every certificate is verified, and the contents
- * of the folders must agree with it, because they may have been changed in transit.
+ * Runs `hookproof certify merge`: joins the folders of all shards into one. Every certificate is verified, and the
+ * contents of the folders must agree with it, because they may have been changed in transit.
  */
 export async function certifyMergeCommand(folders: readonly string[], flags: MergeFlags): Promise<number> {
   const exitOn = exitOnOfFlag(flags.exitOn);

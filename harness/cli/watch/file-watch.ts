@@ -134,7 +134,7 @@ export class Changes {
     return true;
   }
 
-  /** The absolute paths of the changed files. */
+  /** Returns the absolute paths of the changed files. */
   names(): readonly string[] {
     return [...this.#pending];
   }

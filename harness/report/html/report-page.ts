@@ -46,7 +46,7 @@ ${main(document, anchorsOf(document.results), comparison)}`,
 /** Returns the headline with the verdict in lower case. */
 const headlineOf = (document: ResultDocument) => `${verdictInWords(document).toLowerCase()}${outOfDate(document)}`;
 
-/** A path in a box of 8 by 8, like the shapes of the verdicts. */
+/** The SVG path of a tick, in a box of 8 by 8 units like the shapes of the verdicts. */
 const TICK = 'm0 4.6 1.2-1.2 1.9 1.9 3.7-4.3 1.2 1.1-4.9 5.6z';
 
 function masthead(document: ResultDocument, comparison?: Comparison): Markup {

@@ -13,7 +13,7 @@ export interface Face {
   readonly word: string;
   /** Returns the words that follow a number of checks. */
   readonly counted: (count: number) => string;
-  /** A path in a box of 8 by 8, relative to its start. */
+  /** The SVG path of the shape, in a box of 8 by 8 units, relative to its start. */
   readonly path: string;
 }
 
