@@ -1,6 +1,6 @@
 /**
- * Compiles the program and the modules of `exports` to dist, after tsc has written their types there. Code that they
- * share is in chunks. Packages that npm does not install with hookproof are bundled: dist/third-party-licences.txt has
+ * Compiles the program and the modules of `exports` to dist, after tsc has written their types there. Shared code goes
+ * into chunks. Packages that npm does not install with hookproof are bundled: dist/third-party-licences.txt contains
  * their licences, and dist/bundled.json their paths in the lock file.
  */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -19,10 +19,10 @@ interface Manifest {
 
 const readManifest = (folder: string): Manifest => JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
 const { dependencies, peerDependencies } = readManifest('.');
-/** Its types are part of ours. Its code starts 25 ms faster without what is not used of it. */
+/** A dependency, because its types are part of ours. It is bundled: without its unused code, it loads 25 ms faster. */
 const BUNDLED_DEPENDENCY = 'zod';
 
-/** In a module, `require` of CommonJS does not exist, and packages in that format load what Node brings with it. */
+/** Replaces `require` of Node's own modules in CommonJS packages, because ES modules have no `require`. */
 const builtins: Plugin = {
   name: 'builtins',
   setup({ onLoad, onResolve }) {
@@ -66,7 +66,7 @@ async function compile(): Promise<void> {
   writeFileSync('dist/third-party-licences.txt', bundled.map(licenceOf).join('\n'));
 }
 
-/** The folders of the packages that are in the output, sorted. */
+/** Returns the folders of the packages that are in the output, sorted. */
 export function bundledPackages({ outputs }: Metafile): string[] {
   const inputs = Object.values(outputs).flatMap((output) => Object.entries(output.inputs));
   const used = inputs.filter(([, { bytesInOutput }]) => bytesInOutput > 0).map(([path]) => path);

@@ -1,7 +1,7 @@
 /**
  * `npm run bundle` compiles the program with its dependencies and its files to bundle/hookproof.cjs. With the flag
  * `--executable`, it also makes a program that needs no Node. The action of a release runs the bundle and installs
- * nothing. Optional packages are not part of it: they are found in a node_modules folder next to the file.
+ * nothing. Optional packages are not part of it: they are loaded from a node_modules folder next to the file.
  */
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
@@ -13,7 +13,7 @@ import { LICENCES, writeExecutable } from './executable.ts';
 const ROOT = fileURLToPath(new URL('.', import.meta.url));
 const read = (path: string) => readFileSync(join(ROOT, path));
 
-/** What the program reads with `readPackageFile`. */
+/** The folders and files that the program reads with `readPackageFile`. */
 const FOLDERS = ['recipes', 'scenarios/revisions', 'receiver/inspector/page'];
 const FILES = [
   ...['package.json', 'scenarios/fault-dictionary.json', 'scenarios/vectors/valid-bodies.json'],
@@ -21,7 +21,7 @@ const FILES = [
   ...['console.css', 'icon.svg'].map((name) => `harness/console/${name}`),
 ];
 
-/** The paths of the files that the program reads. */
+/** Returns the paths of the files that the program reads. */
 export function packagedFiles(): string[] {
   const inFolders = FOLDERS.flatMap((folder) =>
     readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true })
@@ -31,7 +31,7 @@ export function packagedFiles(): string[] {
   return [...FILES, ...inFolders.toSorted()];
 }
 
-/** The module that replaces contract/package-file.ts: it has the files as text. */
+/** Returns the source of the module that replaces contract/package-file.ts. It contains the files as text. */
 function packageFileModule(): string {
   const texts = packagedFiles().map((path): [string, string] => {
     const bytes = read(path);
@@ -45,7 +45,7 @@ function packageFileModule(): string {
     }`;
 }
 
-/** What CommonJS does not have, or what esbuild would not follow into a package: the line, and what replaces it. */
+/** Lines to replace, by file: CommonJS has no top-level await, and esbuild does not follow `createRequire`. */
 const REWRITES: Readonly<Record<string, readonly [line: string, replacement: string]>> = {
   'harness/cli/main.ts': [
     'process.exitCode = await main(process.argv.slice(2));',

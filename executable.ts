@@ -24,10 +24,10 @@ const PACKAGES = {
 } as const;
 /** The licences of the packages in the bundle, next to it. */
 export const LICENCES = 'third-party-licences.txt';
-/** The place in the binary where Node notes that it contains a program. */
+/** The marker in the binary that tells Node whether it contains a program. */
 const FUSE = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2';
 
-/** Writes the executable, which runs the bundle, and adds the licence of Node to those of the bundle. */
+/** Writes the executable, adds the licence of Node to those of the bundle, and returns the path of the executable. */
 export function writeExecutable(bundle: string): string {
   const outfile = join(dirname(bundle), 'hookproof-linux-x64');
   const folder = mkdtempSync(join(tmpdir(), 'hookproof-executable-'));
@@ -63,5 +63,5 @@ function install(folder: string): void {
   for (const [name, [version, integrity]] of Object.entries(PACKAGES))
     if (found[name] !== integrity)
       throw new Error(`${name}@${version} is not the package with the digest ${integrity}`);
-  if (installed.length > names.length) throw new Error(`npm installed ${Object.keys(found)}`);
+  if (installed.length > names.length) throw new Error(`npm installed unexpected packages: ${Object.keys(found)}`);
 }

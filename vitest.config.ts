@@ -1,7 +1,7 @@
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer } from 'vitest/node';
 
-/** The files that take minutes. Without a cache of durations, small files would start last, and one would run alone. */
+/** Test files that take minutes. Vitest does not know their durations at first, and would start small files last. */
 const LONGEST = ['secrets', 'recipes', 'promises', 'recipe-journals'].map((name) => `/${name}.slow.test.ts`);
 
 class LongestFirst extends BaseSequencer {
@@ -12,21 +12,21 @@ class LongestFirst extends BaseSequencer {
 }
 
 /**
- * Three projects. `npm test` runs `fast`: what needs no database, no browser and no whole catalogue against a slow
- * receiver. `slow` has the rest (`NAME.slow.test.ts`). A file `NAME.sampled.test.ts` belongs to both: it runs a sample
- * of its cases in `fast`, and all of them in `slow`. `npm run proofs` runs `proof` (`NAME.proof.test.ts`).
+ * Three projects. `npm test` runs `fast`: the tests that need no database, no browser and no whole catalogue against a
+ * slow receiver. `slow` contains the rest (`NAME.slow.test.ts`). A file `NAME.sampled.test.ts` belongs to both: it runs
+ * a sample of its cases in `fast`, and all of them in `slow`. `npm run proofs` runs `proof` (`NAME.proof.test.ts`).
  */
 export default defineConfig({
   test: {
-    // They end a test that hangs. A slow machine must not make one fail.
+    // These limits end a test that hangs. They are long, so that no test fails on a slow machine.
     testTimeout: 300_000,
     hookTimeout: 300_000,
-    // Two more than there are cores in CI: many tests wait.
+    // Two more than the cores in CI, because many tests mostly wait.
     maxWorkers: 4,
     sequence: { sequencer: LongestFirst },
     // Test files share the modules that their process has loaded, which saves a third of the time.
     isolate: false,
-    // Another run takes what was compiled before, by the hash of each file, which saves a fifteenth of the time.
+    // Later runs reuse the compiled files, by the hash of each file, which saves a fifteenth of the time.
     experimental: { fsModuleCache: true },
     coverage: { provider: 'v8', include: ['contract/**', 'receiver/**', 'scenarios/**', 'harness/**', 'certs/**'] },
     projects: [

@@ -1,7 +1,7 @@
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-/** Tests that open sockets or draw many samples. A mutant that a quick one finds never gets to them. */
+/** Tests that open sockets or draw many samples. They do not run for a mutant that a quick test has found. */
 const SLOW =
   /\/(verify-signature|check-api-key|check-partner|retry|tls|failures|keep-alive|connections|answers|pool)\./;
 
@@ -14,9 +14,8 @@ class QuickFirst extends BaseSequencer {
 
 /**
  * The tests that mutation testing runs: those of the judge, the sender and the verifier. None of them needs the
- * compiled program, so nothing is built. Stryker asks for tests by one pattern of all their names, and above some tens
- * of thousands of characters that is no longer a pattern: add a file here only when it finds mutants that the others do
- * not.
+ * compiled program, so nothing is built. Stryker selects tests with one pattern of all their names, which fails beyond
+ * some tens of thousands of characters: add a file here only when it finds mutants that the others do not.
  */
 export default defineConfig({
   test: {
@@ -29,7 +28,7 @@ export default defineConfig({
     ],
     exclude: ['**/*.slow.test.ts'],
     sequence: { sequencer: QuickFirst },
-    // Of tests that take less than a second: a slow machine must not count as a mutant that was found.
+    // The tests take less than a second. A timeout on a slow machine must not count as a mutant that was found.
     testTimeout: 20_000,
     hookTimeout: 20_000,
   },

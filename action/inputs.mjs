@@ -1,7 +1,7 @@
-/** The inputs of the action, from its environment to the command line and environment of hookproof. Pure. */
+/** Converts the inputs of the action to hookproof's command line and environment. Pure. */
 // @ts-check
 
-/** What action.yml has as the default of an input that turns something on. */
+/** The default in action.yml of each input that turns something on. It tells a missing input from an empty one. */
 const NOT_GIVEN = '(not given)';
 
 /** A mistake in the workflow, found before anything is sent. Its message never contains the value of an input. */
@@ -10,7 +10,7 @@ export class WrongInput extends Error {}
 /** @param {string} input */
 const variableOf = (input) => `INPUT_${input.toUpperCase().replaceAll('-', '_')}`;
 
-/** Inputs that become a variable of hookproof, because an address may hold a token and the others are secrets. */
+/** Inputs that become environment variables, because most of them are secrets, and a URL may contain a token. */
 const AS_VARIABLE = {
   url: 'HOOKPROOF_URL',
   secret: 'HOOKPROOF_SECRET',
@@ -23,7 +23,7 @@ const AS_VARIABLE = {
   'effects-token': 'HOOKPROOF_EFFECTS_TOKEN',
 };
 
-/** Inputs that hold PEM text or the path of a file, and the variable in which hookproof wants a path. */
+/** Inputs that contain PEM text or a file path, and the variable in which hookproof expects the path. */
 const AS_FILE = {
   'client-cert': 'HOOKPROOF_CLIENT_CERT',
   'client-key': 'HOOKPROOF_CLIENT_KEY',
@@ -35,7 +35,7 @@ const AS_FLAG = [
   ...['shard', 'seed', 'stack', 'code', 'wait', 'max-rate'],
 ];
 
-/** Inputs that become a flag and turn checks on. */
+/** Inputs that become a flag and must not be empty, because they turn checks on. */
 const AS_FLAG_FILLED = ['log', 'restart-command'];
 
 /** @param {string} text */
@@ -48,7 +48,7 @@ const lines = (text) =>
     .filter((line) => line !== '');
 
 /**
- * Inputs with several values: the flag that is repeated for each, and how the values are separated.
+ * Inputs with several values: the flag that is repeated for each value, and the function that splits them.
  *
  * @type {Record<string, readonly [string, (text: string) => string[]]>}
  */
@@ -69,23 +69,22 @@ const AS_LIST = {
  *   outputDir: string,
  *   workingDirectory: string,
  *   version: string,
- * }} `args` contains no secret. Each of `texts` is to be written to a file, and its variable set to the path of
- * that file.
+ * }} `args` contains no secret. The caller writes each of `texts` to a file, and sets the variable to its path.
  * @throws {WrongInput}
  */
 export function readInputs(env) {
-  /** The value of an input; undefined when the workflow does not give it. @param {string} input */
+  /** Returns the value of an input; undefined if the workflow does not set it. @param {string} input */
   const given = (input) => {
     const value = env[variableOf(input)];
     return value === undefined || value === NOT_GIVEN ? undefined : value;
   };
-  /** Returns an input that an empty value must not turn off. @param {string} input */
+  /** Like `given`, but rejects an empty value, which would silently turn something off. @param {string} input */
   const filled = (input) => {
     const value = given(input);
     if (value?.trim() === '') {
       throw new WrongInput(
-        `The input ${input} is given and empty. Is the secret or variable behind it set, and may this event see it? ` +
-          'Workflows of pull requests from forks get no secrets. Leave the input out when it is not meant.',
+        `The input ${input} is set but empty. Check that its secret or variable exists and is available to this ` +
+          'event: workflows of pull requests from forks get no secrets. Remove the input if you do not need it.',
       );
     }
     return value;
@@ -94,14 +93,14 @@ export function readInputs(env) {
   const plain = (input) => given(input)?.trim() ?? '';
 
   const command = plain('command') || 'run';
-  if (command !== 'run' && command !== 'certify') throw new WrongInput('The input command has to be run or certify.');
+  if (command !== 'run' && command !== 'certify') throw new WrongInput('The input command must be run or certify.');
   const version = plain('version');
   if (!/^[0-9A-Za-z.+^~-]*$/.test(version) || version.startsWith('-')) {
-    throw new WrongInput('The input version has to be a version or a tag of the registry, such as 0.1.0 or latest.');
+    throw new WrongInput('The input version must be a version or a tag in the registry, such as 0.1.0 or latest.');
   }
   const switches = ['strict', 'open'].filter((input) => {
     const value = plain(input);
-    if (value !== 'true' && value !== 'false') throw new WrongInput(`The input ${input} has to be true or false.`);
+    if (value !== 'true' && value !== 'false') throw new WrongInput(`The input ${input} must be true or false.`);
     return value === 'true';
   });
 
@@ -116,15 +115,13 @@ export function readInputs(env) {
   for (const [input, variable] of Object.entries(AS_FILE)) {
     const value = filled(input);
     if (value === undefined) continue;
-    // A key that is given where a path belongs would else be shown in a message.
+    // A key given instead of a path would otherwise appear in an error message.
     if (value.includes('-----BEGIN')) texts[variable] = value;
     else if (/[\r\n]/.test(value.trim())) {
-      throw new WrongInput(
-        `The input ${input} has several lines and is no PEM text, nor can it be the path of a file.`,
-      );
+      throw new WrongInput(`The input ${input} has several lines, but is neither PEM text nor the path of a file.`);
     } else variables[variable] = value.trim();
   }
-  // As one word each, so that no value is ever taken for a flag.
+  // Each is one argument (`--flag=value`), so that no value is mistaken for a flag.
   const args = AS_FLAG.filter((flag) => plain(flag) !== '').map((flag) => `--${flag}=${plain(flag)}`);
   args.push(...AS_FLAG_FILLED.flatMap((flag) => (filled(flag) === undefined ? [] : [`--${flag}=${plain(flag)}`])));
   for (const [input, [flag, split]] of Object.entries(AS_LIST)) {

@@ -12,18 +12,18 @@ import { readInputs, WrongInput } from './inputs.mjs';
 import { filesIn, outputsOf, writeOutputs } from './outputs.mjs';
 import { checkNode, findProgram, NoProgram } from './program.mjs';
 
-/** The environment of the step without the inputs, some of which are secrets. @param {NodeJS.ProcessEnv} env */
+/** Removes the inputs, some of which are secrets, from an environment. @param {NodeJS.ProcessEnv} env */
 function withoutInputs(env) {
   return Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('INPUT_')));
 }
 
-/** Without everything that could be a secret of the run, for npm. @param {NodeJS.ProcessEnv} env */
+/** Removes every variable that could be a secret of the run, for npm. @param {NodeJS.ProcessEnv} env */
 function withoutSecrets(env) {
   return Object.fromEntries(Object.entries(withoutInputs(env)).filter(([name]) => !name.startsWith('HOOKPROOF_')));
 }
 
 /**
- * Resolves with the exit code. Signals go on to the program, which then writes what is known.
+ * Runs the program and resolves with its exit code. Forwards signals, so that the program can write partial results.
  *
  * @param {string} program
  * @param {readonly string[]} args
@@ -40,7 +40,7 @@ function runProgram(program, args, { cwd, env }) {
 }
 
 /**
- * Prints an annotation, and a line for the job summary, which would be empty otherwise.
+ * Prints an annotation, and adds the message to the job summary, which would otherwise be empty.
  *
  * @param {string} message
  */
@@ -80,7 +80,7 @@ async function act() {
       `--reporter=badge=${join(before.folder, 'badge.svg')}`,
       `--reporter=sarif=${join(before.folder, 'hookproof.sarif')}`,
     ];
-    // The workflow names the endpoint, as a configuration file does.
+    // No confirmation is needed, because the workflow names the endpoint, as a configuration file would.
     const given = ['--yes', ...args, ...reporters, `--output-dir=${before.folder}`];
     exitCode = await runProgram(program, [command, ...given], {
       cwd,
@@ -88,14 +88,14 @@ async function act() {
     });
   } catch (error) {
     trouble = error instanceof Error ? error.message : String(error);
-    // Exit code 1 would say that the endpoint is wrong.
+    // Exit code 1 would mean that the endpoint failed.
     if (!(error instanceof WrongInput || error instanceof NoProgram)) exitCode = 4;
   } finally {
     rmSync(temporary, { recursive: true, force: true });
   }
   const outputs = outputsOf(before.folder, before.files, exitCode);
   if (outputFile !== '') writeOutputs(outputFile, outputs);
-  if (outputs.verdict === 'none') sayNothingRan(trouble || `It ended with exit code ${exitCode}: the log says why.`);
+  if (outputs.verdict === 'none') sayNothingRan(trouble || `hookproof ended with exit code ${exitCode}: see the log.`);
   return exitCode;
 }
 

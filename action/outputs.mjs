@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { appendFileSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** The output that has the path of each file. */
+/** The result files, keyed by the output that contains their path. */
 export const FILES = {
   report: 'report.html',
   result: 'run.json',
@@ -15,7 +15,8 @@ export const FILES = {
 };
 
 /**
- * The result files that exist, with their identity: a file is never changed in place, so a new one has another inode.
+ * Returns the identity of each result file that exists. A file is never changed in place, so a new one has another
+ * inode.
  *
  * @param {string} folder
  */
@@ -30,10 +31,10 @@ export function filesIn(folder) {
 }
 
 /**
- * The outputs of a run that ended with this exit code. Files that were in the folder before the run are not results.
+ * Returns the outputs of a run that ended with this exit code. Files that existed before the run are not results.
  *
  * @param {string} folder absolute; empty when nothing ran
- * @param {Record<string, string>} before of {@link filesIn}
+ * @param {Record<string, string>} before what {@link filesIn} returned before the run
  * @param {number} exitCode
  * @returns {Record<string, string>}
  */
@@ -61,7 +62,7 @@ export function outputsOf(folder, before, exitCode) {
     inconclusive: String(counts.inconclusive),
     'not-applicable': String(counts.notApplicable),
     'harness-errors': String(counts.harnessError),
-    // The number that the report calls evaluated.
+    // `judged` is the number of checks that the report calls evaluated.
     counts: JSON.stringify({ ...counts, planned, judged: counts.pass + counts.fail + counts.warn }),
     'output-dir': folder,
     ...paths,
@@ -75,8 +76,8 @@ const NOTHING = {
 };
 
 /**
- * Adds the outputs to the file that GitHub reads them from. The delimiter is random, so that no value can
- * end itself and begin another output.
+ * Appends the outputs to the file from which GitHub reads them. The delimiter is random, so that no value can contain
+ * it and begin another output.
  *
  * @param {string} file
  * @param {Record<string, string>} outputs
@@ -84,7 +85,7 @@ const NOTHING = {
 export function writeOutputs(file, outputs) {
   const delimiter = `end_${randomUUID()}`;
   const blocks = Object.entries(outputs).map(([name, value]) => {
-    if (value.includes(delimiter)) throw new Error(`the output ${name} holds the delimiter`);
+    if (value.includes(delimiter)) throw new Error(`the output ${name} contains the delimiter`);
     return `${name}<<${delimiter}\n${value}\n${delimiter}\n`;
   });
   appendFileSync(file, blocks.join(''));

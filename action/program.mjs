@@ -1,10 +1,10 @@
-/** Where the action gets hookproof from. */
+/** Finds the hookproof program that the action runs, and installs or builds it if necessary. */
 // @ts-check
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Node has to be as new as package.json says. */
+/** The minimum version of Node, as in package.json. */
 const OLDEST_NODE = { major: 20, minor: 19 };
 
 export class NoProgram extends Error {}
@@ -13,12 +13,12 @@ export function checkNode(version = process.versions.node) {
   const [major = 0, minor = 0] = version.split('.').map(Number);
   if (major > OLDEST_NODE.major || (major === OLDEST_NODE.major && minor >= OLDEST_NODE.minor)) return;
   const oldest = `${OLDEST_NODE.major}.${OLDEST_NODE.minor}`;
-  throw new NoProgram(`hookproof needs Node ${oldest} or newer, this is ${version}. Add actions/setup-node before it.`);
+  throw new NoProgram(`hookproof needs Node ${oldest} or newer; this is ${version}. Add actions/setup-node before it.`);
 }
 
 /** @param {readonly string[]} args @param {string} cwd @param {NodeJS.ProcessEnv} env */
 function npm(args, cwd, env) {
-  // On Windows, npm is a script and needs a shell. Of the arguments only the version comes from outside; it is checked.
+  // On Windows, npm is a script and needs a shell. The version is the only argument from outside, and it is checked.
   const { status, error } = spawnSync('npm', args, {
     cwd,
     env,
@@ -32,12 +32,12 @@ function npm(args, cwd, env) {
 const QUIET = ['--no-audit', '--no-fund', '--loglevel=error'];
 
 /**
- * The path of the program. Without a version it is that of the action's checkout: a workflow that pins the action by a
- * commit pins everything that runs. A checkout that is built already is used as it is. A release contains the bundle,
- * and any other commit is built here from its lock file.
+ * Returns the path of the program. Without a version, it is the program in the action's checkout: a workflow that pins
+ * the action to a commit pins everything that runs. A checkout that is already built is used as it is. A release
+ * contains the bundle, and any other commit is built here from its lock file.
  *
  * @param {{ version: string, checkout: string, temporary: string, env: NodeJS.ProcessEnv }} where `env` is for npm and
- *   holds no secrets; `temporary` is a folder that outlives the step
+ *   contains no secrets; `temporary` is a folder that outlives the step
  * @throws {NoProgram}
  */
 export function findProgram({ version, checkout, temporary, env }) {

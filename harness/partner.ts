@@ -47,8 +47,8 @@ export function everySecret({ signing, rotation }: Pick<Partner, 'signing' | 'ro
 }
 
 /**
- * Returns if a credential is configured. Without one, a forgotten secret would look like a faulty or an open receiver.
- * `hint` says how to configure one, or that none is needed.
+ * Throws unless a credential is configured, because a forgotten secret would look like a faulty or an open receiver.
+ * `hint` says how to configure one, or how to state that none is needed.
  *
  * @throws HookproofError NO_CREDENTIALS of kind `no-verdict`, before anything is sent
  */

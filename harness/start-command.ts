@@ -1,4 +1,4 @@
-/** Starts the operator's commands in a shell. They get only listed environment variables. */
+/** Starts the operator's commands in a shell, with only the environment variables that are listed for them. */
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
 
 /**

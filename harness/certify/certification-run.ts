@@ -108,7 +108,7 @@ export function createIdentityProbe(
   };
 }
 
-/** Adds CAs to those that the partner trusts. For tests. */
+/** Adds CAs to those that are trusted for the partner's endpoint. For tests. */
 export function withExtraCas(partner: Partner, roots: readonly string[]): Partner {
   return { ...partner, tls: { ...partner.tls, ca: [partner.tls?.ca ?? '', ...roots].join('\n') } };
 }

@@ -23,7 +23,7 @@ const SIGNATURE_BYTES = 64;
 const MEDIA_TYPE = /^[a-z0-9.+/-]{1,127}$/;
 const KEY_ID = /^[0-9a-f]{64}$/;
 
-/** Returns the bytes to sign (PAE in the protocol's protocol.md). The lengths in them are in bytes. */
+/** Returns the bytes to sign (PAE in DSSE's protocol.md). The lengths that they contain are in bytes. */
 export function preAuthenticationEncoding(payloadType: string, payload: Uint8Array): Buffer {
   const type = Buffer.from(payloadType);
   return Buffer.concat([Buffer.from(`DSSEv1 ${type.length} `), type, Buffer.from(` ${payload.length} `), payload]);

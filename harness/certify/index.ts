@@ -1,6 +1,6 @@
 /**
- * Certification: whether a run can be certified, issuing and verifying certificates, rechecking endpoints. Independent
- * of the command line.
+ * Certification: decides whether a run can be certified, issues and verifies certificates, and rechecks endpoints.
+ * Independent of the command line.
  */
 
 export { sha256 } from './canonical-json.ts';

@@ -50,7 +50,7 @@ export type RecheckOptions = Pick<
  * else.
  */
 export function missingFeatures({ predicate }: CertificateStatement, configured: readonly Feature[]): Feature[] {
-  // The canary uses neither fixtures nor sources.
+  // The canary uses neither fixtures nor evidence sources.
   const isNotUsed = (feature: Feature) => feature.startsWith('fixture-') || isEvidenceSource(feature);
   return predicate.hookproofCertificate.features.filter((one) => !configured.includes(one) && !isNotUsed(one));
 }

@@ -28,7 +28,7 @@ export interface CertificationPlan {
   readonly extraCa: boolean;
   /** The evidence level that the certificate must state. */
   readonly evidenceLevel: number;
-  /** The environment of the process. Two of its variables change which CAs Node trusts. */
+  /** The environment of the process. Two of its variables change which certificates Node trusts. */
   readonly environment: Readonly<Record<string, string | undefined>>;
 }
 

@@ -41,7 +41,7 @@ type VerifyCode =
   | 'superseded-revision'
   | 'unknown-revision';
 
-/** A reason against a certificate, or a warning. */
+/** A reason to reject a certificate, or a warning. */
 export interface Reason {
   readonly code: VerifyCode;
   readonly message: string;
@@ -58,8 +58,8 @@ export interface Verification {
 }
 
 /**
- * Verifies a certificate and returns all reasons against it. Content without the signature of a known key is not read,
- * and no message repeats it.
+ * Verifies a certificate and returns all reasons to reject it. Content without the signature of a known key is not
+ * read, and no message repeats it.
  *
  * A superseded revision is only a warning: a certificate is valid until it expires, so that a new revision does not
  * invalidate every certificate at once. With `strict`, warnings are reasons.

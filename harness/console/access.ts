@@ -40,7 +40,7 @@ export class Access {
   check({ headers, headersDistinct, method }: Asked): void {
     const { host } = this.#options;
     const hosts = headersDistinct.host ?? [];
-    // Of two `Host` headers, a proxy in front may have used the other one.
+    // A proxy in front may have used the second of two `Host` headers.
     if (hosts.length > 1 || !isAnsweredHost(headers.host, host, this.#names)) {
       throw new Problem(421, 'misdirected-request', 'The console does not answer to this host name.');
     }
@@ -51,11 +51,11 @@ export class Access {
       throw new Problem(403, 'other-site', 'Only the pages of the console may do this.');
     }
     if (this.#isClosed && this.readerOf(headers) === null) {
-      throw new Problem(401, 'no-token', 'Reading needs the name of a token as user, and the token as password.');
+      throw new Problem(401, 'no-token', 'Reading requires the name of a token as user, and the token as password.');
     }
   }
 
-  /** The name of the token in the Authorization header (Bearer or Basic); null without a valid one. */
+  /** Returns the name of the token in the Authorization header (Bearer or Basic); null without a valid one. */
   readerOf({ authorization = '' }: IncomingHttpHeaders): string | null {
     const { tokens } = this.#options;
     const [scheme = '', value = ''] = authorization.split(' ');
@@ -67,8 +67,8 @@ export class Access {
   }
 
   /**
-   * The name of the token sent with an action, in the form field or as a Bearer token. Basic credentials do not count,
-   * because the browser adds them to every request.
+   * Returns the name of the token sent with an action, in the form field or as a Bearer token. Basic credentials do not
+   * count, because the browser adds them to every request.
    *
    * @throws Problem 401, 403
    */

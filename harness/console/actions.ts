@@ -97,7 +97,7 @@ export class Actions {
   async #queue(): Promise<ConsoleQueue> {
     const { pool, queue } = this.#options;
     if (queue !== undefined && (await hasQueue(pool))) return queue;
-    throw new Problem(409, 'no-queue', 'No worker has made a queue in this database.', 'Start `hookproof operate`.');
+    throw new Problem(409, 'no-queue', 'No worker has created a queue in this database.', 'Start `hookproof operate`.');
   }
 }
 

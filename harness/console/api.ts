@@ -79,7 +79,7 @@ export const API_ROUTES: readonly ApiRoute[] = [
   route({
     path: '/api/partners/:name/records',
     id: 'listRecords',
-    summary: 'What happened to a partner, the newest first.',
+    summary: 'The records of a partner, newest first.',
     query: recordsQuery,
     response: recordPage,
     async answer({ pool, standings }, name, query) {
@@ -91,7 +91,7 @@ export const API_ROUTES: readonly ApiRoute[] = [
   route({
     path: '/api/audit',
     id: 'listAudit',
-    summary: 'Who did what in the console, the newest first.',
+    summary: 'Who did what in the console, newest first.',
     query: auditQuery,
     response: auditPage,
     answer: ({ pool }, _name, query) => readAudit(pool, query),
@@ -118,9 +118,9 @@ function summaryOf(standing: Standing): PartnerSummary {
 
 const ACTION_SUMMARIES: Readonly<Record<ActionName, string>> = {
   revoke: 'Ends the certificate of a partner.',
-  override: 'Lets a certificate count again that a failing run or a drift has suspended.',
+  override: 'Reinstates a certificate that a failing run or drift has suspended.',
   'run-now': 'Certifies or rechecks a partner as soon as a worker is free.',
-  reschedule: 'Certifies or rechecks a partner at this time, too.',
+  reschedule: 'Also certifies or rechecks a partner at the given time.',
 };
 
 /** Returns the OpenAPI 3.1 document of the API. */
@@ -129,9 +129,9 @@ export function openApiDocument(server: string): Record<string, unknown> {
   const refer = (schema: z.ZodType, io: 'input' | 'output' = 'output') => referTo(schema, io, schemas);
   const responses = (schema: z.ZodType | null) => ({
     ...(schema === null
-      ? { '204': { description: 'Done, with an entry in the audit.' } }
+      ? { '204': { description: 'Done and recorded in the audit.' } }
       : { '200': { description: 'OK', content: json(refer(schema)) } }),
-    default: { description: 'Why it was not answered.', content: json(refer(problem)) },
+    default: { description: 'Why the request failed.', content: json(refer(problem)) },
   });
   const reads = API_ROUTES.map(({ id, path, query, response, summary }) => {
     const parameters = [...pathParameters(path), ...queryParameters(query)];
@@ -152,7 +152,7 @@ export function openApiDocument(server: string): Record<string, unknown> {
   });
   return {
     openapi: '3.1.0',
-    info: { title: 'hookproof console', version, description: 'Who may get traffic, by the register of hookproof.' },
+    info: { title: 'hookproof console', version, description: 'Who may get traffic, according to the register.' },
     servers: [{ url: server }],
     paths: Object.fromEntries([...reads, ...acts]),
     components: { schemas, securitySchemes: { token: { type: 'http', scheme: 'bearer' } } },

@@ -23,7 +23,7 @@ export function readCursor(text: string, count: number): string[] {
   } catch {
     // The text is not a cursor.
   }
-  throw new Problem(400, 'invalid-query', '`after` is not the end of a page', 'Begin with the first page.');
+  throw new Problem(400, 'invalid-query', '`after` is not a valid cursor', 'Begin with the first page.');
 }
 
 /** Whether PostgreSQL could not convert a value of a cursor to the type of its column. */

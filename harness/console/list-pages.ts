@@ -1,4 +1,4 @@
-/** The pages about all partners: who may get traffic now, what expires, and which causes there are. */
+/** The pages about all partners: who may get traffic now, what expires soon, and the causes by week. */
 import { barOf, capital, html, joined, type Markup, shape } from '../report/html/index.ts';
 import { counted, STATE_SIGNS } from '../report/index.ts';
 import type { Trends } from './history.ts';
@@ -41,7 +41,7 @@ public keys.</p>${
   }</header>
 <main>${searchForm(query)}${
     view.partners.length === 0
-      ? html`<p class="none">No partner is found.</p>`
+      ? html`<p class="none">No partners found.</p>`
       : table('Partners', columns, view.partners.map(rowOf))
   }${pageLinks(given, view.next)}</main>`;
   return renderConsolePage({ title: headline, place: '/', body });
@@ -124,7 +124,7 @@ export function expiringPage(
   );
   const choices = choicesOf('within', [7, 14, 30, 90], within, 'day');
   const body = html`<header><h1>Expiring within ${counted(within, 'day')}</h1>
-<p class="numbers">Certificates that count now and end soon, the next one first. Show ${choices}</p></header>
+<p class="numbers">Valid certificates that expire soon, the earliest first. Show ${choices}</p></header>
 <main>${
     rows.length === 0
       ? html`<p class="none">No certificate expires within ${counted(within, 'day')}.</p>`
@@ -166,7 +166,7 @@ export function trendsPage({ others, trends, weeks }: Trends): string {
 ${weeks[0] ?? ''}. Show ${choicesOf('weeks', [4, 12, 26, 52], weeks.length, 'week')}</p></header>
 <main>${
     rows.length === 0
-      ? html`<p class="none">No run had a cause.</p>`
+      ? html`<p class="none">No causes found.</p>`
       : table('Causes', ['Cause', 'By week', 'This week', 'Change', 'Sum'], rows)
   }${others > 0 && html`<p class="close">${counted(others, 'less frequent cause')} not shown.</p>`}</main>`;
   return renderConsolePage({ title: 'Causes by week', place: '/trends', body });

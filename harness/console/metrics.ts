@@ -1,4 +1,4 @@
-/** The console's metrics for Prometheus. Their library, prom-client, is loaded at the first scrape. */
+/** The console's metrics for Prometheus. The library, prom-client, is loaded on the first scrape. */
 import { loadOptional } from '../../contract/optional-package.ts';
 import { STATES } from '../register/index.ts';
 import type { Standings } from './standings.ts';

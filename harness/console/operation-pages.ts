@@ -1,4 +1,4 @@
-/** The pages about the queue with its workers, and about the audit. */
+/** The pages for the queue and its workers, and for the audit. */
 
 import type { ListedJob, WorkerRow } from '../operate/index.ts';
 import { html } from '../report/html/index.ts';
@@ -65,7 +65,7 @@ export function auditListPage(
   entries: readonly AuditEntry[],
   { after, next }: { after: string | undefined; next: string | null },
 ): string {
-  const body = html`<header><h1>Audit</h1><p class="numbers">Who did what in the console, the newest first.</p></header>
+  const body = html`<header><h1>Audit</h1><p class="numbers">Who did what in the console, newest first.</p></header>
 <main>${
     entries.length === 0 ? html`<p class="none">Nothing was done in the console.</p>` : auditTable(entries)
   }${pageLinks({ after }, next)}</main>`;

@@ -45,7 +45,7 @@ export function partnerPage(view: PartnerView): string {
 ${notice !== null && html`<p class="${notice.isError ? 'caveat' : 'done'}" role="status">${notice.text}</p>`}</header>
 <main>${actions(view)}${runList(partner, runs)}<section><h2>History</h2>${eventForm(partner, query)}${
     page.records.length === 0
-      ? html`<p class="none">No record.</p>`
+      ? html`<p class="none">No records.</p>`
       : table(
           'Records',
           ['Event', 'Reason and cause', 'Run'],
@@ -109,9 +109,9 @@ function runList(partner: string, runs: readonly StoredRun[]): Markup | '' {
 
 const TITLES: Readonly<Record<ActionName, readonly [title: string, text: string]>> = {
   revoke: ['Revoke', 'Ends the certificate. The partner gets no traffic until it is certified again.'],
-  override: ['Override', 'Lets the suspended certificate count again.'],
+  override: ['Override', 'Reinstates the suspended certificate.'],
   'run-now': ['Run now', 'Certifies or rechecks the partner as soon as a worker is free.'],
-  reschedule: ['Re-schedule', 'Certifies or rechecks the partner at this time, too.'],
+  reschedule: ['Re-schedule', 'Also certifies or rechecks the partner at the given time.'],
 };
 
 const MORE: Partial<Readonly<Record<ActionName, Markup>>> = {
@@ -119,7 +119,7 @@ const MORE: Partial<Readonly<Record<ActionName, Markup>>> = {
   reschedule: html`<label>Time (UTC) <input name="at" type="datetime-local" required></label>`,
 };
 
-/** Renders a form for each action. The user enters the token in a field: no cookie lets other sites submit a form. */
+/** Renders a form for each action. The user enters the token in a field: with a cookie, other sites could submit it. */
 function actions({ offered, standing }: PartnerView): Markup | '' {
   if (offered === null || offered.length === 0) return '';
   const forms = offered.map((name) => {

@@ -1,4 +1,4 @@
-/** Reads the runs of a partner in the output folder, and their files. No name can lead out of the folder. */
+/** Reads the runs of a partner in the output folder, and their files. No name can lead outside the folder. */
 import { open, readdir, realpath } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import { MAX_DOCUMENT_BYTES, readFile } from '../config/read-file.ts';
@@ -16,7 +16,7 @@ const SERVED: Readonly<Record<string, string>> = {
 const EARLIER = '_earlier';
 const CURRENT = 'current';
 const MAX_RUNS = 50;
-/** Enough of a result document to contain its `startedAt`. */
+/** Number of bytes at the start of a result document that contain its `startedAt`. */
 const HEAD_BYTES = 64 * 1024;
 
 export interface StoredRun {

@@ -306,11 +306,11 @@ class ConsoleRoutes {
     if (status === 405) res.set('Allow', 'GET, HEAD, POST');
     res.status(status);
     if (req.path.startsWith('/api/')) res.json({ error: code, message, ...(hint !== undefined && { hint }) });
-    else res.send(renderMessage(TITLES[status] ?? 'Not answered', message, hint));
+    else res.send(renderMessage(TITLES[status] ?? 'Request failed', message, hint));
   };
 }
 
-const TITLES: Readonly<Record<number, string>> = { 401: 'Token needed', 403: 'Not allowed', 404: 'Not found' };
+const TITLES: Readonly<Record<number, string>> = { 401: 'Token required', 403: 'Not allowed', 404: 'Not found' };
 
 /** Returns what the client may know about an error: nothing about the database. */
 function problemOf(error: unknown): Pick<Problem, 'status' | 'code' | 'message' | 'hint'> {
@@ -321,13 +321,13 @@ function problemOf(error: unknown): Pick<Problem, 'status' | 'code' | 'message' 
   if (error instanceof HookproofError && error.code === 'PACKAGE_MISSING') {
     return { status: 501, code: error.code, message: error.message, hint: error.hint };
   }
-  if (isCastError(error)) return invalid('`after` is not the end of a page');
+  if (isCastError(error)) return invalid('`after` is not a valid cursor');
   // Express rejects a body that is too large or malformed.
   const status: unknown = (error as { status?: unknown } | null)?.status;
   if (typeof status === 'number' && status >= 400 && status < 500) {
     return { ...invalid('the request cannot be read'), status };
   }
-  return { status: 500, code: 'internal', message: 'The console failed. Its log says why.', hint: undefined };
+  return { status: 500, code: 'internal', message: 'The console failed. See its log for the reason.', hint: undefined };
 }
 
 function invalid(message: string): Problem {
@@ -370,8 +370,8 @@ function nameIn({ params }: Request): string {
 
 const DONE: Readonly<Record<ActionName, string>> = {
   revoke: 'The certificate is revoked.',
-  override: 'The certificate counts again.',
-  'run-now': 'A run is in the queue.',
+  override: 'The certificate is reinstated.',
+  'run-now': 'A run is queued.',
   reschedule: 'A run is queued for that time.',
 };
 

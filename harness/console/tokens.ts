@@ -4,10 +4,10 @@ import { isSameText } from '../../contract/browser-requests.ts';
 import { HookproofError } from '../../contract/hookproof-error.ts';
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$/;
-/** Allows 128 bits in base64, which have 22 characters. */
+/** Low enough for 128 bits in base64, which have 22 characters. */
 const MIN_LENGTH = 20;
 const MAX_LENGTH = 200;
-const HINT = 'Each line has a name and a token, for example: alice 0d1c…; `openssl rand -hex 24` makes one.';
+const HINT = 'Each line has a name and a token: alice 0d1c…; `openssl rand -hex 24` generates a token.';
 
 export class Tokens {
   readonly #tokens: readonly (readonly [name: string, token: string])[];
@@ -34,11 +34,11 @@ export class Tokens {
       if (token.length < MIN_LENGTH || token.length > MAX_LENGTH) {
         throw fail(`has a token with ${token.length} characters, expected ${MIN_LENGTH} to ${MAX_LENGTH}`);
       }
-      if (tokens.has(name)) throw fail(`has the name ${name} again`);
-      if ([...tokens.values()].includes(token)) throw fail('has the token of another name');
+      if (tokens.has(name)) throw fail(`repeats the name ${name}`);
+      if ([...tokens.values()].includes(token)) throw fail('repeats the token of another name');
       tokens.set(name, token);
     }
-    if (tokens.size === 0) throw new HookproofError('CONSOLE_TOKENS', 'the token file has no token', { hint: HINT });
+    if (tokens.size === 0) throw new HookproofError('CONSOLE_TOKENS', 'the token file is empty', { hint: HINT });
     return new Tokens([...tokens]);
   }
 

@@ -7,8 +7,8 @@ export interface Cleaner {
   /** Cleans facts, which may contain anything that the endpoint sent. The section's schema decides how. */
   facts<Id extends SectionId, Facts extends FactsOf<Id> | null>(id: Id, facts: Facts): Facts;
   /**
-   * Cleans findings. They are our own sentences, so short secrets that are ordinary words stay:
-   * a gap would reveal them.
+   * Cleans findings. They are hookproof's own sentences, so a short secret that is also an ordinary word is kept:
+   * replacing it would reveal it.
    */
   findings(findings: readonly DoctorFinding[]): DoctorFinding[];
   text(text: string): string;

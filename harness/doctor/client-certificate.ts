@@ -12,7 +12,7 @@ export interface CertificateProbe {
   readonly requested: boolean | null;
   /** The names of the CAs that the endpoint lists. */
   readonly cas: readonly string[];
-  /** The requests with the certificate and without one; null if not made. */
+  /** The requests with the certificate and without one; null if not sent. */
   readonly with: Attempt | null;
   readonly without: Attempt | null;
 }
@@ -195,8 +195,8 @@ function notRequired({ requested, without, statusWithout }: View): DoctorFinding
     return advice(
       'client-certificate-not-requested',
       'A client certificate is configured, but the endpoint does not request one: mutual TLS is off.',
-      'Turn it on where TLS ends: nginx `ssl_verify_client on`; Node `requestCert: true, rejectUnauthorized: true, ' +
-        'ca`. If mutual TLS was not agreed, remove the certificate from the configuration.',
+      'Enable it where TLS is terminated: nginx `ssl_verify_client on`; Node `requestCert: true, ' +
+        'rejectUnauthorized: true, ca`. If mutual TLS was not agreed, remove the certificate from the configuration.',
     );
   }
   const answer = without === null ? '' : ` (${without.evidence})`;

@@ -208,7 +208,7 @@ async function openFile(path: SettingPath, noun: string, { files }: CollectedCon
   return advice(`${PREFIXES[path]}-file-open`, title, 'Make it readable by its owner only: chmod 600 FILE.');
 }
 
-/** Reasons of advice that belongs to no particular credential. */
+/** Reasons for advice that concerns no particular credential. */
 const OTHER_ADVICE = ['unknown-variable', 'file-name', 'header-unused', 'fixture'];
 
 function otherFindings({ problems, advice: notes, attempted, given }: CollectedConfig): DoctorFinding[] {

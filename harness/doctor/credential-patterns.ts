@@ -35,7 +35,7 @@ function isMixed(text: string): boolean {
   return /[a-z]/.test(text) && /[A-Z]/.test(text) && /[0-9]/.test(text);
 }
 
-/** Match variables that were never substituted, and other placeholders. */
+/** Patterns of variables that were never substituted, and of other placeholders. */
 const TEMPLATES: readonly RegExp[] = [
   // ${NAME}, $(command), $NAME, {{name}}, <name>, %NAME%, [name], @name@
   /^\$\{[^}]*\}$/,

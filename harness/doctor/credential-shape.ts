@@ -12,7 +12,7 @@ interface GivenCredential {
   readonly value: string;
   /** The name in sentences: "The secret", "The API key". */
   readonly noun: string;
-  /** The length in code points, as people count. */
+  /** The length in code points. */
   readonly characters: number;
 }
 

@@ -200,7 +200,7 @@ const delivery = z.strictObject({
 /** The shape of a credential; never the value or a part of it. */
 const credential = z.strictObject({
   from: text,
-  /** Characters as people count them (code points), and bytes in UTF-8. */
+  /** The length in code points; `bytes` is the length in UTF-8. */
   characters: count,
   bytes: count,
   looksLike: z.array(z.enum(['base64', 'base64url', 'hex', 'uuid'])),

@@ -37,7 +37,7 @@ export function httpFacts({ answer, error, timings }: Attempt, verified: boolean
   };
 }
 
-/** The Date header is cut to whole seconds, so on average it is half a second behind. */
+/** The Date header is truncated to whole seconds, so on average it is half a second behind. */
 const HALF_SECOND = 500;
 /** The last time that a Date of JavaScript can represent. */
 const LAST_TIME = 8.64e15;
@@ -120,7 +120,7 @@ type ShownCertificate = FactsOf<'extra-cas'>['certificates'][number];
 /** Maximum number of names to show; legitimate certificates have fewer. */
 const MAX_HOSTS = 100;
 
-/** Copies facts for the document, with long lists cut. */
+/** Copies facts for the document, and shortens long lists. */
 function shownFacts<Facts extends CertificateFacts>(facts: Facts): Facts & ShownCertificate {
   const { hosts, usages } = facts;
   return { ...facts, hosts: hosts.slice(0, MAX_HOSTS), usages: usages === null ? null : [...usages] };

@@ -18,7 +18,7 @@ export function httpFindings(http: FactsOf<'http'>, explained: boolean): DoctorF
   const { answer, timings } = http;
   if (answer === null) return explained ? [] : [noAnswer(http)];
   const { allow } = answer;
-  const slow = 'Answer at once and do the work afterwards: a delivery has 10 s in all.';
+  const slow = 'Answer at once and do the work afterwards: a delivery must be answered within 10 s.';
   const methods = `The endpoint allows only ${allow} for this path, not POST.`;
   return present([
     statusFinding(answer),
@@ -55,7 +55,7 @@ function noAnswer({ error }: FactsOf<'http'>): DoctorFinding {
 function statusFinding({ status, location }: NonNullable<FactsOf<'http'>['answer']>): DoctorFinding | null {
   if (status >= 300 && status < 400) {
     const to = location === null ? '' : ` to ${location}`;
-    const fix = 'Register the final URL. Usual causes are http instead of https, a slash at the end, and a login page.';
+    const fix = 'Register the final URL. Usual causes are http instead of https, a trailing slash, and a login page.';
     return advice('redirects', `The endpoint redirects${to} (${status}). A sender does not follow redirects.`, fix);
   }
   if (BAD_GATEWAY.has(status)) {
@@ -63,7 +63,7 @@ function statusFinding({ status, location }: NonNullable<FactsOf<'http'>['answer
     return problem('nothing-behind-proxy', title, 'Start the receiver, and check where the proxy sends requests.');
   }
   if (status === 404) {
-    const title = 'The path answers 404 to an OPTIONS request. A route for POST alone may do that.';
+    const title = 'The path answers 404 to an OPTIONS request. A route that handles only POST may do that.';
     return info('path-unknown', title, 'Send one delivery with --deliver to see whether the path accepts it.');
   }
   if (status === 429) {

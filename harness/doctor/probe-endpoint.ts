@@ -1,6 +1,6 @@
 /**
  * Probes the endpoint: DNS, connections, TLS, HTTP, and one delivery on request. Independent probes run concurrently,
- * so that a silent host takes one time limit.
+ * so that a silent host costs only one time limit.
  */
 
 import http from 'node:http';
@@ -86,7 +86,7 @@ async function probeAnswers(
   limits: Limits,
 ): Promise<Answers> {
   const { secure } = endpointOf(url);
-  // The contexts are slow to create and cached per object, so they are created before any time limit runs.
+  // The contexts are slow to create and cached per object, so they are created before any time limit starts.
   if (secure) for (const options of [{ tls }, identity === null ? {} : { tls: identity }, {}]) tlsOptionsFor(options);
   const target = { url, lookup };
   const plain = probeHttp(target, undefined, limits);

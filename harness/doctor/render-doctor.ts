@@ -5,7 +5,7 @@ import { counted, createLayout, formatDuration, type Layout, type TerminalOption
 import type { DoctorDocument, DoctorFinding, DoctorSection, FactsOf, Reception, Severity } from './doctor-document.ts';
 import { durationInWords } from './network-findings.ts';
 
-/** The verdict whose sign and style is shown for each severity. A severity is not a verdict. */
+/** The verdict whose sign and style are used for each severity. A severity is not a verdict. */
 const SIGN = { problem: 'fail', advice: 'warn', info: 'not-applicable' } as const;
 const TITLE_COLUMNS = 20;
 /** Below this width, in columns, the facts of a section are below its title. */

@@ -89,7 +89,7 @@ function refused(alert: string): DoctorFinding {
   const title = `The endpoint refuses the TLS handshake with the alert ${alert}.`;
   switch (alert) {
     case 'protocol_version':
-      return problem('tls-too-old', 'The endpoint supports neither TLS 1.2 nor TLS 1.3.', 'Turn TLS 1.2 and 1.3 on.');
+      return problem('tls-too-old', 'The endpoint supports neither TLS 1.2 nor TLS 1.3.', 'Enable TLS 1.2 and 1.3.');
     case 'unrecognized_name':
       return problem('name-not-served', title, 'Configure the server, or the proxy in front, for the host of the URL.');
     case 'handshake_failure':
@@ -117,7 +117,7 @@ function oneVersion({ hellos }: Tls): DoctorFinding {
   if (version !== 'TLS 1.3') {
     return info('no-tls12', 'TLS 1.2 is not supported. TLS 1.3 is enough for this service.', null);
   }
-  const fix = 'Turn TLS 1.3 on when you can: it is faster and simpler.';
+  const fix = 'Enable TLS 1.3 when you can: it is faster and simpler.';
   return info('no-tls13', 'TLS 1.3 is not supported. TLS 1.2 is enough.', fix);
 }
 

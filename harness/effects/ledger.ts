@@ -4,7 +4,7 @@ import { leavesOf } from '../../contract/index.ts';
 import type { EffectsAudit } from '../../scenarios/index.ts';
 import { WindowProblem } from './window.ts';
 
-/** A delivery from the view of the run. */
+/** A delivery, as the run sees it. */
 export interface TrackedDelivery {
   readonly scenario: string;
   /** The bytes that were sent as the body. */
@@ -72,7 +72,7 @@ export class EffectsLedger {
     return this.#total;
   }
 
-  /** Ids of all notifications. If there are none, an id that was never sent, to query only the total. */
+  /** Ids of all notifications. If there are none, contains one id that is never sent, to query only the total. */
   get idsToQuery(): string[] {
     return this.#notifications.size === 0 ? [NOT_SENT_ID] : [...this.#notifications.keys()];
   }
@@ -82,7 +82,7 @@ export class EffectsLedger {
     return [...this.#awaited].filter((id) => this.isOpen(id));
   }
 
-  /** Whether the window has not shown a delivered notification yet. */
+  /** Whether a notification was delivered and the window has not shown it yet. */
   isOpen(id: string): boolean {
     return this.#notifications.get(id)?.seenAt === null;
   }
@@ -95,7 +95,7 @@ export class EffectsLedger {
   record({ scenario, body, isValid, isControl, outcome, isRaw, isCutOff }: TrackedDelivery): void {
     const ids = idsIn(body);
     if (outcome !== 'rejected' && ids.length !== 1) this.#untraceable += 1;
-    // It is unknown which of several ids a receiver uses, and the answer alone reports an accepted forgery.
+    // It is unknown which of several ids a receiver uses. An accepted forgery is already reported for its answer.
     const isUnclear = isRaw === true || ids.length > 1 || (outcome === 'accepted' && !isValid);
     for (const id of ids) {
       const one = this.#notifications.get(id) ?? this.#add(id, body);
@@ -182,7 +182,7 @@ function forgotten(what: string): WindowProblem {
   return new WindowProblem(`the effects window forgot handlings: ${what}`, hint);
 }
 
-/** Limits above any body and depth that the sender sends. */
+/** Limits that no body from the sender exceeds. */
 const MAX_BODY_BYTES = 16_384;
 const MAX_DEPTH = 8;
 
@@ -198,7 +198,7 @@ function fieldsIn(body: Uint8Array): Record<string, string> {
   }
 }
 
-/** Returns all texts of members `id` in a body, even if it is not JSON or has several of them. */
+/** Returns the values of all members named `id` in a body, even if it is not JSON or contains several. */
 function idsIn(body: Uint8Array): string[] {
   const text = Buffer.from(body).toString('utf8');
   const ids = [...text.matchAll(/"id"\s*:\s*"([^"\\]{1,200})"/g)].map(([, id = '']) => id);

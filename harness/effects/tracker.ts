@@ -1,7 +1,7 @@
 /**
  * Tracks the effects of what a run delivered. Because effects are asynchronous, the window is polled until every
  * accepted notification has been handled, or until a deadline. After a pause in which a second handling would have
- * shown, the window is queried once more.
+ * appeared, the window is queried once more.
  */
 import { performance } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -147,7 +147,7 @@ export class EffectsTracker {
     }
   }
 
-  /** Queries the notifications that were not handled yet. Returns true if all are handled or the time is over. */
+  /** Queries the notifications that have not been handled yet. Returns true if all are handled or the time is up. */
   async #queryOpen(until: number): Promise<boolean> {
     const { open } = this.#ledger;
     if (open.length > 0) await this.#query(open);

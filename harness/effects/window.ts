@@ -160,7 +160,7 @@ function readAnswer(bytes: Uint8Array, source: 'window' | 'command'): EffectsAns
   const [issue] = read.error.issues;
   const at = issue === undefined || issue.path.length === 0 ? 'the answer' : `\`${issue.path.join('.')}\``;
   const wrong = issue?.message.replace(/^Invalid input: /, '');
-  throw new WindowProblem(`${what} answered with JSON of another shape: ${at}: ${wrong}`, SHAPE_HINT);
+  throw new WindowProblem(`${what} answered with JSON of an unexpected shape: ${at}: ${wrong}`, SHAPE_HINT);
 }
 
 /** Runs the command with the query as its last argument. Returns its standard output. */

@@ -19,7 +19,7 @@ export interface Baseline {
   readonly entries: readonly BaselineEntry[];
 }
 
-/** The placeholder for a reason or an owner that nobody has written yet. */
+/** The placeholder for a reason or an owner that is not filled in yet. */
 const TO_FILL_IN = 'TODO';
 
 const isPlaceholder = (text: string) => text.startsWith(TO_FILL_IN);
@@ -94,7 +94,7 @@ export function baselineOutcome(
 
 export interface UpdatedBaseline {
   readonly entries: readonly BaselineEntry[];
-  /** Ids of scenarios. Each is in one of these three lists. */
+  /** Ids of scenarios. Each is in exactly one of these three lists. */
   readonly added: readonly string[];
   readonly kept: readonly string[];
   readonly removed: readonly string[];

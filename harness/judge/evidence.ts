@@ -48,9 +48,9 @@ export interface Evidence {
 export const DECISIONS = {
   // The answer to a probe.
   'expected-answer': 'the answer is the expected one',
-  'allowed-answer': 'the answer is allowed, and another one is preferred',
+  'allowed-answer': 'the answer is allowed, but another one is preferred',
   'discouraged-answer': 'the answer is discouraged, so the check warns',
-  'wrong-status': 'the answer has another status than expected',
+  'wrong-status': 'the answer does not have the expected status',
   'other-2xx': 'a valid delivery was accepted with a 2xx other than 200',
   redirect: 'the answer is a redirect, which a sender does not follow',
   crash: 'the answer is a 5xx where only a clear answer is allowed',
@@ -59,7 +59,7 @@ export const DECISIONS = {
   leak: 'the answer contains something that no answer may contain',
   'answers-differ': 'deliveries that must get the same answer got different ones',
   'connection-closed': 'the connection was closed without an answer',
-  'no-answer': 'no complete answer came in time',
+  'no-answer': 'no complete answer arrived in time',
   'unreadable-answer': 'the answer is not readable HTTP',
   'receiver-stopped': 'the receiver stopped answering after this delivery',
   'statuses-alike':
@@ -85,7 +85,7 @@ export const DECISIONS = {
   'rate-limited': 'the endpoint limits the rate of deliveries',
   intermittent: 'the same delivery was answered as expected when it was sent again, so the failure is intermittent',
   unavailable: 'the endpoint answered that it is not available',
-  silence: 'no answer came, which allows no conclusion about this delivery',
+  silence: 'no answer arrived, which allows no conclusion about this delivery',
   'not-delivered': 'the delivery did not reach the endpoint',
   // Errors of the harness itself.
   'faulty-probe': 'the probe is not what the check claims: an error of hookproof',

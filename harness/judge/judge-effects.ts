@@ -146,7 +146,7 @@ function isSame(name: keyof EffectValues, stated: string | null, wanted: string 
   return plainDecimal(stated) === plainDecimal(wanted);
 }
 
-/** Amounts are never longer than this. */
+/** Maximum length of a text that is compared as an amount. */
 const MAX_AMOUNT_LENGTH = 300;
 
 function plainDecimal(text: string): string {

@@ -151,7 +151,7 @@ export function judgeHandshake(
   if (isExpected) return { ...seen, decidedBy: 'expected-answer', verdict: 'pass', reason: '' };
   if (isNoted) return { ...seen, decidedBy: 'allowed-answer', verdict: 'pass', reason: `recorded: ${observed}` };
   if (match === 'none') {
-    const reason = `no answer allows no conclusion; ${expected}`;
+    const reason = `a missing answer allows no conclusion; ${expected}`;
     return { ...seen, decidedBy: 'silence', verdict: 'inconclusive', reason };
   }
   return { ...seen, decidedBy, ...atLevel(level, `${observed}; ${expected}`) };

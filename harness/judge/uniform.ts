@@ -1,5 +1,5 @@
 /**
- * Finds out whether the answers to several rejected deliveries differ. A difference helps an attacker who guesses
+ * Determines whether the answers to several rejected deliveries differ. A difference helps an attacker who guesses
  * credentials. Pure.
  */
 import type { Answer } from '../transport/index.ts';
@@ -28,7 +28,7 @@ function withoutTimes(text: string): string {
   return text.replace(/[0-9a-fA-F-]{16,}|\d[\d.:TZ-]{5,}|\d+\.\d+|\d+(?=\s*(?:m|u|\xc2\xb5|\xce\xbc)?s\b)/g, '#');
 }
 
-/** Replaces all other numbers, for example counters, as well. */
+/** Replaces times and all other numbers, such as counters. */
 function withoutNumbers(text: string): string {
   return withoutTimes(text).replace(/\d+/g, '#');
 }

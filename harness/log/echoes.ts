@@ -1,6 +1,6 @@
 /**
- * Recognises echoes: values that a log repeats because hookproof itself sent them in a wrong place, such as the API key
- * in a query. They are recognised by the word before them, or by a longer text that contains them.
+ * Recognises echoes: values that a log repeats because hookproof itself sent them in the wrong place, such as the API
+ * key in a query. They are recognised by the word before them, or by a longer text that contains them.
  */
 import { type DecodedText, type Span, startOfRun } from '../../contract/decoded-texts.ts';
 import { type HeaderLine, type JsonValue, sameHeaderName } from '../../contract/index.ts';
@@ -48,7 +48,7 @@ const QUERY = /^(?:args|get|params|parameters|query|query_?params|query_?string|
 /** Words that logs print before the value of a received signature header. */
 const RECEIVED = 'actual bad found given got header hmac invalid provided received sig signature was'.split(' ');
 
-/** The places at which hookproof sent a value, and the parts of the value that it sent. */
+/** The places where hookproof sent a value, and the parts of the value that it sent. */
 export class Echoes {
   readonly #value: string;
   readonly #ownHeader: string | undefined;
@@ -75,7 +75,7 @@ export class Echoes {
     return [...this.#parts].some(([sent, ends]) => sent.includes(part) && wasSentBefore(ends, position));
   }
 
-  /** Whether a value in a text is at a place at which it had been sent before. */
+  /** Whether a value in a text is in a place where it was sent before. */
   hasPlaceOf({ start, end }: Span, text: string, position: LogPosition): boolean {
     for (const [echo, ends] of this.#texts) {
       const around = text.slice(Math.max(0, start - echo.length), end + echo.length).toLowerCase();
@@ -94,7 +94,7 @@ export class Echoes {
     return isQuery || QUERY.test(wordBefore(text, before.start)?.word ?? '');
   }
 
-  /** Lists the places of the value at this span in a part of a request. */
+  /** Lists the places in which a part of a request contains the value at this span. */
   listPlaces(span: Span, decoded: DecodedText, part: SentPart, signatureHeader: string): Place[] {
     const [header, sent = ''] = part.header ?? [];
     const around = sent.trim().length > this.#value.length ? [{ text: sent.trim() }] : [];

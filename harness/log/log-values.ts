@@ -1,6 +1,6 @@
 /**
- * Finds in a log what must not be there: credentials, signatures, private keys, whole bodies and personal fields, in
- * every known spelling. A value that hookproof itself sent in a wrong place counts as an echo there.
+ * Finds what a log must not contain: credentials, signatures, private keys, whole bodies and personal fields, in every
+ * known spelling. A value that hookproof itself sent in the wrong place counts as an echo there.
  */
 import { type DecodedText, decodeText, type Span, startOfRun } from '../../contract/decoded-texts.ts';
 import { mergeOverlapping, partsIn, SecretFinder } from '../../contract/find-secrets.ts';
@@ -67,7 +67,7 @@ interface Piece extends LogPosition {
   readonly text: string;
 }
 
-/** A hit with the value that was found. Null for a private key that is not one of the credentials. */
+/** A hit and its value, which is null for a private key that is not one of the credentials. */
 interface Found extends Hit {
   start: number;
   end: number;
@@ -78,7 +78,7 @@ interface Found extends Hit {
 export class LogValues {
   readonly #credentials: LogCredentials;
   readonly #finder = new SecretFinder({ exact: true });
-  /** The values by the index that is their name in the finder. */
+  /** The values. The index of a value is its name in the finder. */
   readonly #values: Value[] = [];
   readonly #known = new Map<string, Value>();
   readonly #divisible: readonly DivisibleValue[];
@@ -95,7 +95,7 @@ export class LogValues {
   }
 
   /**
-   * Registers the values of a request, and the credentials that it contains in wrong places. `ends` are the current
+   * Registers the values of a request, and the credentials that it contains in the wrong places. `ends` are the current
    * ends of the logs.
    */
   addRequest(request: SentRequest, ends: Ends): void {
@@ -136,7 +136,7 @@ export class LogValues {
     ]);
   }
 
-  /** Lists the places at which a request contains its own credentials, or credentials that were registered before. */
+  /** Lists the places where a request contains its own credentials, or credentials that were registered before. */
   findMisplaced(request: SentRequest, parts = partsOfRequest(request)): MisplacedValue[] {
     for (const signature of request.signatures) this.#addSignature(signature);
     return parts.flatMap((part) => decodeText(part.text).flatMap((decoded) => this.#findPlaces(decoded, part)));
@@ -237,7 +237,7 @@ function personalTextsIn(value: JsonValue | undefined, name = ''): string[] {
 
 const positionOf = ({ start }: Span, { log, offset }: Piece): LogPosition => ({ log, offset: offset + start });
 
-/** Whether hookproof had already sent the value at the same kind of place as in the log. */
+/** Whether hookproof had already sent the value in the same kind of place as in the log. */
 function isEcho({ echoes }: Value, span: Span, decoded: DecodedText, piece: Piece): boolean {
   const found = decoded.originOf(span);
   const position = positionOf(found, piece);
@@ -257,14 +257,14 @@ const SETTINGS_REACH = 400;
 const isNear = (one: Span, other: Span, reach: number) =>
   one.start < other.end + reach && other.start < one.end + reach;
 
-/** Ends the exemption of echoes next to the receiver's secret: a credential there was printed from the settings. */
+/** Clears `isEcho` of hits near the receiver's secret: a credential there was printed from the settings. */
 function withoutEchoesOfSettings(hits: readonly Hit[]): Hit[] {
   const secrets = hits.filter(({ leak, isEcho }) => leak === 'secret' && !isEcho);
   const isInSettings = (hit: Hit) => secrets.some((secret) => isNear(secret, hit, SETTINGS_REACH));
   return hits.map((hit) => (hit.isEcho && isInSettings(hit) ? { ...hit, isEcho: false } : hit));
 }
 
-/** Merges hits of the same value in several decoded texts. Leaves out personal values in the lines of a whole body. */
+/** Merges hits of the same value in several decoded texts. Omits personal values in the lines of a whole body. */
 function mergeFound(found: readonly Found[], text: string): Found[] {
   const byValue = new Map<Value | null, Found[]>();
   for (const one of found.toSorted((a, b) => a.start - b.start)) {

@@ -1,6 +1,6 @@
 /**
- * Finds the body of a request in a log, even if its words are in another order, and the ids in it. Loggers print a
- * parsed body as JSON, in the notation of their language, or sorted by key.
+ * Finds request bodies, and the ids in them, in a log, even if the words of a body are in another order. Loggers print
+ * a parsed body as JSON, in the notation of their language, or sorted by key.
  */
 import type { Span } from '../../contract/decoded-texts.ts';
 import { lettersOf } from '../../contract/find-secrets.ts';
@@ -10,12 +10,12 @@ const MAX_HEAD = 4096;
 /** Minimum size of a body, and minimum number of words in it. Smaller bodies may occur by chance. */
 const MIN_BODY = 40;
 const MIN_WORDS = 5;
-/** Share of the words of a body that a log must contain. Loggers write `None` for null, and shorten long values. */
+/** Minimum share of a body's words that a log must contain. Loggers write `None` for null, and shorten long values. */
 const MIN_SHARE = 0.9;
 const WORD = /[A-Za-z0-9_]{3,}/g;
 const MAX_WORD = 64;
 const MIN_ANCHOR = 8;
-/** Number of characters at the end of an id by which it is found. Many ids begin alike. */
+/** Number of characters at the end of an id that are searched for first. Many ids begin alike. */
 const TAIL = 12;
 
 const foldWord = (word: string) => word.slice(0, MAX_WORD).toLowerCase();

@@ -1,4 +1,4 @@
-/** The notices in PostgreSQL: one row for each notice and recipient, and when to try it again. */
+/** The notices in PostgreSQL: one row for each notice and recipient, with the time of the next attempt. */
 import { type KeyObject, randomUUID } from 'node:crypto';
 import type { Pool } from 'pg';
 import type { JsonObject } from '../../contract/index.ts';
@@ -66,7 +66,7 @@ export async function planNotices(pool: Pool, { since, ...options }: PlanNotices
   }
 }
 
-/** Returns the notices with the standing that they are about. */
+/** Returns the notices, each with the standing that it is about. */
 function arisen(
   earlier: readonly RegisterRecord[],
   records: readonly RegisterRecord[],
@@ -132,7 +132,7 @@ export interface DeliverNoticeOptions extends Omit<SendNoticeOptions, 'secrets'>
   readonly random?: () => number;
 }
 
-/** Maximum number of attempts, which take about half a day together. */
+/** Maximum number of attempts. Together, they take about half a day. */
 const MAX_ATTEMPTS = 12;
 const BASE_MS = 30_000;
 const MAX_WAIT_MS = 4 * 3_600_000;

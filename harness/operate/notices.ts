@@ -5,7 +5,7 @@ import { endpointOf, judgedBy, type RegisterRecord, type Standing } from '../reg
 /**
  * - `failing`: a run found failures, and the partner may not get traffic.
  * - `key-or-chain-changed`: a recheck found another key or an untrusted chain.
- * - `worse`: the partner lost its traffic for another reason, or its latest run found more than the one before.
+ * - `worse`: the partner lost its traffic for another reason, or its latest run found more than the previous one.
  * - `expiring`: the certificate or the override ends within 14 days.
  * - `revision-superseded`: the certificate is for an older revision of the catalogue.
  */

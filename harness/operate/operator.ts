@@ -16,7 +16,7 @@ const PLAN = 'plan';
 const STOP_MS = 20_000;
 const RECONNECT_MS = 1000;
 
-/** The part of a worker that lasts while it holds its lease. */
+/** The resources of a worker while it holds its lease. */
 export interface Session {
   readonly pool: Pool;
   /** Aborted when the running jobs must end at once. */
@@ -49,7 +49,7 @@ export async function openQueue(url: string, max: number): Promise<Pool> {
   return pool;
 }
 
-/** Works until the signal to stop. The first connection must succeed. */
+/** Runs until the signal to stop. Throws if the first connection fails; later failures are retried. */
 export async function operate(options: OperatorOptions): Promise<void> {
   let isFirst = true;
   while (!options.signal.aborted) {
@@ -74,7 +74,7 @@ async function runSession(pool: Pool, options: OperatorOptions): Promise<void> {
   const ending = new AbortController();
   const running = new Map<string, { readonly job: Job; readonly ended: Promise<void> }>();
   let queueWorkers: readonly string[] = [];
-  // Its own connection, with a limit, so that neither jobs nor a dead connection delay it.
+  // The lease has its own connection, with a time limit, so that neither jobs nor a dead connection delay it.
   const leasePool = await openDatabase(url, { max: 1, name: 'hookproof-lease', queryMs: 4000 });
   const state = () => ({
     queueWorkers,
@@ -92,7 +92,7 @@ async function runSession(pool: Pool, options: OperatorOptions): Promise<void> {
         }
         // Only a worker that still holds the job can give it back. After a lost lease, others unlock it.
         await inTransaction(pool, (client) => giveBack(client, job)).catch(() => {});
-        throw new Error('given back, because the worker stops');
+        throw new Error('given back, because the worker is stopping');
       });
       const ended = result.then(
         () => {},
@@ -118,7 +118,7 @@ async function runSession(pool: Pool, options: OperatorOptions): Promise<void> {
     ]);
     const stopping = workers.stop();
     if (reason === '') await atMost(stopMs, stopping);
-    else log(`stops its ${running.size} jobs, and starts over: ${reason}`);
+    else log(`stopping ${running.size} jobs and starting over: ${reason}`);
     ending.abort();
     kill();
     await atMost(STOP_MS, Promise.all([...running.values()].map(({ ended }) => ended)));

@@ -59,7 +59,7 @@ export interface QueueCounts {
 export interface RunningWorkers {
   /** The ids under which the workers hold jobs. */
   readonly ids: readonly string[];
-  /** Resolves when all workers, or one of them, have ended. Never rejects. */
+  /** Resolves as soon as one of the workers has ended. Never rejects. */
   readonly ended: Promise<void>;
   /** Stops taking jobs, and resolves when the running ones have ended. */
   stop(): Promise<void>;

@@ -76,7 +76,7 @@ SELECT name AS partner, state, until, revision, host,
   (SELECT max(due) FROM hookproof_register WHERE partner = name AND due IS NOT NULL) AS "lastDue"
 FROM unnest($1::text[]) AS name LEFT JOIN hookproof_standing ON partner = name`;
 
-/** What the planner needs to know about each of the named partners. `host` has its port. */
+/** Returns what the planner needs to know about each of the named partners. `host` includes the port. */
 export async function plannedPartners(
   pool: Pool,
   names: readonly string[],

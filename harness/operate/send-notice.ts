@@ -14,8 +14,8 @@ import {
 
 /**
  * - `sent`: the recipient accepted it.
- * - `failed`: another attempt may succeed, not before `retryAfterMs` if the recipient asked for that.
- * - `refused`: the recipient does not want it (410 and most others), or it must not be sent there.
+ * - `failed`: another attempt may succeed, but not before `retryAfterMs` if the recipient asked for a delay.
+ * - `refused`: the recipient does not want it (410 and most other statuses), or it must not be sent there.
  */
 export type NoticeOutcome =
   | { readonly kind: 'sent' }
@@ -37,7 +37,7 @@ export interface SendNoticeOptions {
 
 const TIMEOUT_MS = 10_000;
 
-/** Makes one attempt. Never rejects. The error contains no secrets, nor the path of the URL, which may contain one. */
+/** Makes one attempt. Never rejects. The error contains neither a secret nor the URL's path, which may contain one. */
 export async function sendNotice(
   body: JsonObject,
   { secret, url }: NoticeDestination,

@@ -12,8 +12,8 @@ export type ClientFixtures = Partial<Record<ClientFixture, { readonly cert: stri
 
 export interface Identities {
   /**
-   * Returns a context that presents this certificate. Without a version, it offers TLS 1.2 and 1.3. It trusts what the
-   * partner trusts.
+   * Returns a context that presents this certificate. Without a version, it offers TLS 1.2 and 1.3. It trusts the CAs
+   * that are configured for the partner.
    */
   contextFor(certificate: 'own' | ClientCertificate, version?: OfferedTlsVersion): SecureContext;
 }

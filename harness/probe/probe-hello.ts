@@ -79,7 +79,7 @@ type Ending = 'closed' | 'reset' | 'timeout';
 
 /** Time limit for connecting to each address of a name except the last, in milliseconds. The sender uses the same. */
 const ADDRESS_TIMEOUT_MS = 1_000;
-/** Bytes kept of an answer that is not TLS. */
+/** Maximum number of bytes to keep of an answer that is not TLS. */
 const EVIDENCE_BYTES = 40;
 /**
  * After the hello has been sent, these codes mean that the endpoint ended the connection. Other failures are local or

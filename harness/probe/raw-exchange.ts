@@ -24,7 +24,7 @@ export interface RawOptions {
   readonly bodyCapBytes: number;
   /** Replaces the partner's TLS options; `plain` uses no TLS even for an https URL. */
   readonly tls?: ConnectionOptions | 'plain';
-  /** Ends the sending half of the connection after the bytes. */
+  /** Half-closes the connection after sending the bytes. */
   readonly end?: boolean;
   /** Cancels the exchange. */
   readonly signal?: AbortSignal;

@@ -20,7 +20,7 @@ const OWN_HEADERS = ['User-Agent', 'Accept', 'Content-Type', 'Expect'];
 
 /**
  * Returns a script that sends the same method, target, header lines and body to the host of `partner.url`; null if curl
- * cannot send the request unchanged. The lines that curl writes itself (Host, Content-Length) may be elsewhere.
+ * cannot send the request unchanged. The lines that curl writes itself (Host, Content-Length) may be moved.
  */
 export function curlForCaptured(request: CapturedRequest, partner: Partner): string | null {
   const { method, target, headers, body, httpVersion, isChunked } = request;

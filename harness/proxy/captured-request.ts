@@ -51,7 +51,7 @@ export function bodyDigest({ body }: Pick<CapturedRequest, 'body'>): string {
   return createHash('sha256').update(body).digest('hex');
 }
 
-/** What to change in a captured request. Everything else stays as it was, byte by byte. */
+/** What to change in a captured request. Everything else is unchanged, byte for byte. */
 export interface Edit {
   /** Each line replaces all lines of the same name, at the position of the first, or is appended. */
   readonly headers?: readonly HeaderLine[];
@@ -107,7 +107,7 @@ interface Replay extends SendOptions {
 }
 
 /**
- * Sends the bytes like {@link sendCaptured}, edited and signed if asked for, and returns an exchange for the inspector;
+ * Sends the bytes like {@link sendCaptured}, edited and signed if requested, and returns an exchange for the inspector;
  * null for an edit of bytes that are not one request.
  */
 export async function replayCaptured(

@@ -12,8 +12,8 @@ export interface DeliveryStore {
   /** Writes a delivery in the background, and removes the oldest files beyond the limits. Never throws. */
   add(id: string, raw: Buffer, answer: StoredAnswer): void;
   /**
-   * Returns the number of deliveries that were not written, because they came faster than the disk accepts them or
-   * because writing failed.
+   * Returns the number of deliveries that were not written, because they arrived faster than the disk could accept
+   * them or because writing failed.
    */
   missed(): number;
   /** Resolves when everything is written. */
@@ -82,14 +82,14 @@ interface WaitingDelivery {
 class FolderStore implements DeliveryStore {
   readonly #folder: string;
   readonly #limits: StoreLimits;
-  /** The files in the folder, the oldest first, and the sum of their sizes. */
+  /** The files in the folder, oldest first, and the sum of their sizes. */
   readonly #kept: StoredDelivery[];
   #bytes: number;
   readonly #waiting: WaitingDelivery[] = [];
   #waitingBytes = 0;
   #answerLines: number;
   #missed = 0;
-  /** Resolves when the delivery that is being written is stored; undefined while nothing is. */
+  /** Resolves when the current write has finished; undefined while nothing is being written. */
   #writing: Promise<void> | undefined;
 
   constructor(folder: string, limits: StoreLimits, kept: StoredDelivery[], answerLines: number) {
@@ -180,7 +180,7 @@ class FolderStore implements DeliveryStore {
   }
 }
 
-/** Lists the deliveries in a folder, the oldest first; empty if the folder does not exist. */
+/** Lists the deliveries in a folder, oldest first. The list is empty if the folder does not exist. */
 export async function listStored(folder: string): Promise<StoredDelivery[]> {
   const names = await readdir(folder).catch((): string[] => []);
   const found = await Promise.all(

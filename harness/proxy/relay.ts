@@ -1,6 +1,6 @@
 /**
  * Forwards TCP connections byte for byte: one upstream connection per client connection, with back-pressure,
- * half-closes and resets in both directions. Bytes are never parsed in transit; a tap sees them after they were
+ * half-closes and resets in both directions. Bytes are never parsed in transit; a tap sees them after they have been
  * forwarded.
  */
 import { type AddressInfo, connect, createServer, type LookupFunction, type Server, type Socket } from 'node:net';

@@ -42,7 +42,7 @@ interface OverrideTerms {
 }
 
 /**
- * Creates the record with which a certificate counts again although a failure or a drift has suspended it.
+ * Creates the record that reinstates a certificate that a failure or a drift has suspended.
  *
  * @throws HookproofError PARTNERS_DECISION, PARTNERS_REASON
  */

@@ -50,7 +50,7 @@ export async function openRegister(place: string): Promise<Register> {
   if (!/^[a-z][a-z0-9+.-]+:\/\//i.test(place)) return new RegisterFiles(place);
   // The message omits the value, which may contain a password.
   throw new HookproofError('REGISTER_PLACE', 'the register is neither a folder nor a postgres:// URL', {
-    hint: 'Use for example `--register hookproof-partners` or `--register postgres://user@localhost/database`.',
+    hint: 'Use, for example, `--register hookproof-partners` or `--register postgres://user@localhost/database`.',
   });
 }
 

@@ -2,8 +2,8 @@
  * One record of the operator's register: what happened to one partner, and when. Records are only ever added.
  *
  * Anyone who can write to the register could write that a partner is certified. So the two records that allow traffic,
- * `certified` and `override`, carry a grant: a DSSE envelope with the name of the partner in it, signed with the key
- * that signs certificates. Without a valid grant they allow nothing.
+ * `certified` and `override`, carry a grant: a DSSE envelope that contains the partner's name and is signed with the
+ * key that signs certificates. Without a valid grant they allow nothing.
  */
 import type { KeyObject } from 'node:crypto';
 import { randomUUID } from 'node:crypto';

@@ -6,7 +6,8 @@ import { type Grant, type RegisterRecord, readGrant } from './record.ts';
 /**
  * - `certified`: the newest certificate counts.
  * - `allowed`: it counts because an operator overrode a failure or a drift.
- * - `failing`, `drifted`, `revoked`, `expired`: it no longer counts. `failing` also without any certificate.
+ * - `failing`, `drifted`, `revoked`, `expired`: it no longer counts. A partner that failed without ever having had a
+ *   certificate is `failing`, too.
  * - `uncertified`: there has never been a certificate, nor a failure.
  */
 export const STATES = ['certified', 'allowed', 'failing', 'drifted', 'revoked', 'expired', 'uncertified'] as const;
@@ -27,7 +28,7 @@ export interface Standing {
   readonly certificate: Grant | null;
   /** The signed grant that allows the traffic, as a DSSE envelope; null if there is none. */
   readonly grant: string | null;
-  /** Sentences that an operator should know, but that do not change the state. */
+  /** Sentences that an operator should read, about what does not change the state. */
   readonly warnings: readonly string[];
   /** The latest records, newest first. */
   readonly last: readonly RegisterRecord[];
@@ -63,7 +64,7 @@ export function standingsOf(records: readonly RegisterRecord[], options: Standin
 
 const byTime = (a: RegisterRecord, b: RegisterRecord) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0);
 
-/** The newest certificate, the record that ended it, and the override that lets it count again. */
+/** The newest certificate, the record that ended it, and the override that reinstates it. */
 interface Chain {
   readonly certified: RegisterRecord;
   readonly grant: Grant;
@@ -169,7 +170,7 @@ function reasonSince(end: RegisterRecord, newest: RegisterRecord | undefined): s
   return `${reasonOf(end)}; the run of ${dayOf(newest.at)} failed: ${lowerFirst(reasonOf(newest))}`;
 }
 
-/** Describes a run without a verdict in one sentence: its known cause, or the reason against a certificate. */
+/** Describes a run without a verdict in one sentence: its known cause, or why no certificate was issued. */
 function withoutVerdict({ at, cause, event, reason, run, url }: RegisterRecord): string {
   if (event === 'refused') {
     // A certification that was refused before its run has no URL, because its file cannot be used.

@@ -17,7 +17,7 @@ export interface RunLimits {
   readonly timeoutMs: number;
   /** How long the run waits for a receiver that has gone down. */
   readonly recoveryMs: number;
-  /** Number of concurrent deliveries. At a slow endpoint the number grows, unless this is below the default. */
+  /** Number of concurrent deliveries. The run increases it for a slow endpoint, unless it is below the default. */
   readonly concurrency: number;
   /** The first pause after a 429 without Retry-After. It doubles after each further 429. */
   readonly backoffMs: number;

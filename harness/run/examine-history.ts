@@ -10,7 +10,7 @@ import { sendCheck } from './examine-refusal.ts';
 import type { Lane, SendOptions } from './lane.ts';
 import { sendControl } from './send.ts';
 
-/** Each answer must be seen this often, because a single answer may be chance. */
+/** Each answer must be seen this often, because a single answer may be due to chance. */
 const REPEATS = 2;
 
 const ALONE: SendOptions = { fresh: true };

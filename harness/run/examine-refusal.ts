@@ -203,7 +203,7 @@ export async function examineRefusal(
     if (found !== null) return withFinding(found);
   }
   if (refusal !== null && stage === 'at' && code >= 400 && code < 500) {
-    // A receiver that rejects the payload before it checks credentials answers a truncated body in another way.
+    // A receiver that rejects the payload before it checks credentials answers a truncated body differently.
     const { attempt } = await sendCheck(context, lane, MALFORMED);
     const isPayload = stageOf({ ...refusal, wrong: attempt }) === 'after';
     if (!isPayload) return withFinding(rejectsCredentials(code, configuredCredentials(partner)));

@@ -27,7 +27,7 @@ export interface FindingWithChecks {
 
 /** The outcome of a rotation of the secret. */
 export interface RotationOutcome {
-  /** The steps of the rotation that were played. Null if nothing was switched. */
+  /** The steps of the rotation that were carried out. Null if nothing was switched. */
   readonly rotation: NonNullable<ResultDocument['rotation']> | null;
   readonly switches: RunObservations['switches'];
   /** What the operator should do after the run. */

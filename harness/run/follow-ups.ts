@@ -1,5 +1,5 @@
 /**
- * Sends further deliveries after the answer to a probe: repeats the probe if its 5xx may be chance, or sends its
+ * Sends further deliveries after the answer to a probe: repeats the probe if its 5xx may be due to chance, or sends its
  * follow-ups.
  */
 
@@ -17,7 +17,7 @@ interface Followed {
   readonly evidence: readonly SentDelivery[];
 }
 
-/** Whether a 5xx may be chance: if the delivery is valid or, at an unsteady endpoint, at least correctly signed. */
+/** Whether a 5xx may be due to chance: the delivery is valid or, at an unsteady endpoint, at least correctly signed. */
 export function mayBeChance(
   { facts }: RunContext,
   { attempt: { answer } }: SentDelivery,

@@ -107,7 +107,7 @@ export function createKit(
 
 /**
  * Provides the configured ids that the receiver knows. The last ids of a list are reserved for scenarios that need an
- * id of their own. All other scenarios share the rest.
+ * unshared id. All other scenarios share the rest.
  */
 function knownSamplesOf(
   { samples: known }: Partner,

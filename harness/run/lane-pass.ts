@@ -32,11 +32,11 @@ export interface Pass {
   readonly unproven: readonly Trial[];
   /** Trials in flight when the receiver stopped answering. */
   readonly suspects: readonly Trial[];
-  /** Settled trials whose work may still have gone on then. */
+  /** Settled trials whose work may still have been in progress then. */
   readonly recent: readonly Trial[];
 }
 
-/** How long after its answer the work for a delivery may stop the receiver, in milliseconds. */
+/** Maximum time in milliseconds between the answer to a delivery and a crash that its late work causes. */
 export const LATE_WORK_MS = 1000;
 
 /** Start and end of a trial. */

@@ -21,8 +21,8 @@ export interface SendOptions {
   /** Whether the delivery gets a new connection. */
   readonly fresh?: boolean;
   /**
-   * Whether the kept connection must be used, unless the endpoint has announced that it closes it. If the connection
-   * turns out to be closed, that is the result.
+   * Whether the kept connection must be used, unless the endpoint has announced that it will close it. If the
+   * connection turns out to be closed, the attempt fails.
    */
   readonly kept?: boolean;
   /** The local address from which to send, on a new connection. */

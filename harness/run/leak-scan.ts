@@ -1,5 +1,5 @@
 /**
- * Searches an answer for what it must not reveal. Specification: Authentication (secrets stay out of what is shown).
+ * Searches an answer for what it must not reveal. Specification: Authentication (secrets must not be shown).
  */
 import { type DecodedText, decodeText } from '../../contract/decoded-texts.ts';
 import { partsIn, SecretFinder } from '../../contract/find-secrets.ts';
@@ -59,7 +59,7 @@ function joinDecoded(text: string, all: readonly DecodedText[]): { readonly read
   return { read: [...new Set([...plain, withoutGaps(plain.at(-1) ?? text)])].join('\n'), decoded: bytes.join('\n') };
 }
 
-/** Removes the escapes of JSON, URLs and HTML. Libraries write them into base64. */
+/** Removes the escapes of JSON, URLs and HTML, which libraries insert into base64. */
 function unescaped(text: string): string {
   return decodeText(text).findLast(({ depth }) => depth === 0)?.text ?? text;
 }
@@ -216,7 +216,8 @@ function isUnlikelyWord(text: string): boolean {
 }
 
 /*
- * What the internals of a receiver look like in an answer. Each pattern is certain: a false alarm is worse than a miss.
+ * What the internals of a receiver look like in an answer. Each pattern is unambiguous, because a false alarm is worse
+ * than a miss.
  */
 
 const STACK_TRACES = [

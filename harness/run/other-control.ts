@@ -44,7 +44,7 @@ export interface OtherControl {
 }
 
 const KINDS = Object.keys(samples.CONTROLS) as readonly ControlKind[];
-/** Number of times that the accepted and the rejected notification are repeated: a single answer may be chance. */
+/** Number of times to repeat the accepted and the rejected notification: a single answer may be due to chance. */
 const REPEATS = 2;
 
 interface Form {

@@ -34,7 +34,7 @@ interface Outage {
  * Resolves an outage. If the receiver comes back, each suspect is repeated alone, and the one that stops it again is
  * the cause. If none does, work that goes on after an answer may be the cause, so the suspects and the deliveries that
  * were answered shortly before are repeated in ever smaller groups. If the receiver does not come back, a single
- * suspect is the cause; if there are several, the cause stays unknown. The run then stops.
+ * suspect is the cause; if there are several, the cause remains unknown. The run then stops.
  *
  * @returns the final trial of every suspect, and of a cause among the others; if the run is interrupted, only of those
  * resolved before
@@ -105,7 +105,7 @@ async function repeatSuspects(context: RunContext, lane: Lane, suspects: readonl
     recordRetry(context, suspect);
     let again = await tryScenario(context, lane, suspect.planned, null, true);
     const isFirst = suspect === suspects[0];
-    // The work for the suspect before it may have gone on, and stopped the receiver.
+    // The work for the previous suspect may have continued, and stopped the receiver.
     if (!isFirst && again.outage?.outcome === 'closed' && (await waitForRecovery(context, lane, again.outage))) {
       again = await tryScenario(context, lane, suspect.planned, null, true);
     }
@@ -124,12 +124,12 @@ async function repeatSuspects(context: RunContext, lane: Lane, suspects: readonl
   return { settled, culprit, stop, isInterrupted: false };
 }
 
-/** Maximum number of deliveries, the last ones, among which a delivery with late work is sought. */
+/** Maximum number of latest deliveries among which to search for one with late work. */
 const MAX_LATE_SUSPECTS = 64;
 
 /**
  * Finds a delivery that stops the receiver after its answer: sends groups of suspects and waits. Each group is half of
- * the one before. Returns the trial with the sign of the outage; null if none stops the receiver, or not every time.
+ * the previous one. Returns the trial with the sign of the outage; null if none stops the receiver, or not every time.
  */
 async function findLateCulprit(
   context: RunContext,

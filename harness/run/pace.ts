@@ -5,7 +5,7 @@
 import { performance } from 'node:perf_hooks';
 import type { Scenario } from '../../scenarios/index.ts';
 
-/** Waits are cut short once this many deliveries got no answer within the full time limit. */
+/** Waits are cut short after this many deliveries without an answer within the full time limit. */
 const MIN_SILENCES = 3;
 /** Minimum number of answers from which the endpoint's usual answer time is computed. */
 const MIN_ANSWERS = 5;
@@ -17,10 +17,10 @@ const FACTOR = 10;
 const MIN_WAIT_MS = 300;
 const NEARLY_ALL = 0.9;
 
-/** Once this many plain valid deliveries got no answer, a missing answer to a probe allows no conclusion. */
+/** After this many plain valid deliveries without an answer, a missing answer to a probe allows no conclusion. */
 const MIN_SILENT_CONTROLS = 3;
 
-/** A group of checks is decided once this many of them got no answer within the full time limit. */
+/** A group of checks is decided after this many of them got no answer within the full time limit. */
 const DECISIVE_SILENCES = 3;
 /**
  * Total time for which checks of one group may stop the receiver: the first for one suite, the second for the whole
@@ -116,7 +116,7 @@ export class Pace {
     if (this.#mayWiden()) this.#width = 2 * this.#limits.concurrency;
   }
 
-  /** Whether the endpoint is slow or distant: it takes long to answer even a single delivery. */
+  /** Whether the endpoint is slow or distant: it takes a long time to answer even a single delivery. */
   isSlow(): boolean {
     return wideningOf(this.#aloneMs ?? 0) > 1;
   }
@@ -178,7 +178,7 @@ function wideningOf(aloneMs: number): number {
 
 /**
  * Number of consecutive checks on one lane that share the controls around them, as long as the endpoint answers.
- * Because other lanes send at the same time, a control after every check would show hardly more.
+ * Because other lanes send at the same time, a control after every check would show little more.
  */
 export const MAX_OPEN = 6;
 
@@ -191,7 +191,7 @@ export class Spacing {
   readonly #now: () => number;
   #nextMs = 0;
 
-  /** With `intervalMs` null, deliveries are not spaced. `now` returns milliseconds since any fixed moment. */
+  /** With `intervalMs` null, deliveries are not spaced. `now` returns milliseconds since a fixed moment. */
   constructor(intervalMs: number | null, now = () => performance.now()) {
     this.#intervalMs = intervalMs;
     this.#now = now;
@@ -283,7 +283,7 @@ export class FailureGroups {
   /** Returns why a check that got no answer within a shortened wait is not repeated. */
   reasonNotToRepeat(group: string): string {
     return (
-      `not repeated: no answer in a short wait, like ${listed(this.#silences.get(group) ?? [])}, ` +
+      `not repeated: no answer within a short wait, like ${listed(this.#silences.get(group) ?? [])}, ` +
       `which got none within the full time limit and are of the same kind (${group})`
     );
   }

@@ -49,8 +49,8 @@ export class RunPacing {
   }
 
   /**
-   * Whether only one delivery is sent at a time. This is so after a 429, and after an outage: the next outage then has
-   * a single suspect.
+   * Whether only one delivery is sent at a time. This is the case after a 429, and after an outage, so that the next
+   * outage has a single suspect.
    */
   get isSerial(): boolean {
     return this.#isSerial;
@@ -71,7 +71,7 @@ export class RunPacing {
     return this.#silentWhenKept >= MAX_SILENT_WHEN_KEPT;
   }
 
-  /** Whether a pass over the queue has spent its time for missing answers. */
+  /** Whether a pass over the queue has used up its time for missing answers. */
   isPassExhausted(waitedBeforeMs: number): boolean {
     return this.#waitedMs - waitedBeforeMs >= MAX_SILENCES_IN_PASS * this.#timeoutMs;
   }
@@ -86,7 +86,7 @@ export class RunPacing {
     };
   }
 
-  /** Whether this many forgeries would exceed the maximum in a row without a plain valid delivery between them. */
+  /** Whether this many more forgeries would exceed {@link MAX_FORGED_IN_A_ROW}. */
   wouldLockOut(forged: number): boolean {
     return this.#forgedInARow + forged > MAX_FORGED_IN_A_ROW;
   }

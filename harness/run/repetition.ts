@@ -28,7 +28,7 @@ export interface RepetitionOptions {
 
 /**
  * Decides whether to repeat a delivery. A 503 counts as a rate limit only if the identical request gets another status
- * later; otherwise it is the answer. Once several deliveries have got only 503, repetitions follow without a pause. If
+ * later; otherwise it is the answer. Once several deliveries received only 503, repetitions follow without a pause. If
  * a 429 says when the limit ends, the run waits for it, unless this would take too long.
  */
 export class Repetition {

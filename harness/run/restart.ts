@@ -83,7 +83,7 @@ const PAUSE_MS = 100;
 const MAX_PAUSE_MS = 1000;
 
 /**
- * Restarts the receiver with the operator's command. Waits until it accepts deliveries again, at most for the recovery
+ * Restarts the receiver with the operator's command. Waits until it accepts deliveries again, for at most the recovery
  * time.
  *
  * @returns why the checks across the restart allow no conclusion; null if the receiver has ended and is back, or if the
@@ -91,7 +91,7 @@ const MAX_PAUSE_MS = 1000;
  */
 export async function restartReceiver(context: RunContext, lane: Lane): Promise<string | null> {
   const problem = await restartOnce(context, lane);
-  // Done only in doubt: while the restart waits for the half-sent delivery, the receiver can finish its work.
+  // Patience is the exception: while the restart waits for the half-sent delivery, the receiver can finish its work.
   return problem === NOT_ENDED ? restartOnce(context, lane, { isPatient: true }) : problem;
 }
 
@@ -160,7 +160,7 @@ function beginDelivery(context: RunContext, lane: Lane) {
   return { begun: Promise.race([begun, sent]), release: hold.release, hasEnded };
 }
 
-/** Whether a delivery does not reach the receiver before the command has ended. */
+/** Resolves with whether a delivery failed to reach the receiver before the command ended. */
 async function seesOutage(context: RunContext, lane: Lane, command: AbortSignal): Promise<boolean> {
   const { timeoutMs } = context.limits;
   const options = { fresh: true, inBurst: true, once: true, timeoutMs };
@@ -173,7 +173,7 @@ async function seesOutage(context: RunContext, lane: Lane, command: AbortSignal)
   }
 }
 
-/** Whether an attempt did not reach the receiver, for another reason than the network. */
+/** Whether an attempt did not reach the receiver, for a reason other than the network. */
 function isAway(attempt: Attempt): boolean {
   return attempt.error?.kind !== 'unreachable' && isUnreached(attempt);
 }
@@ -182,7 +182,7 @@ function notBack(recoveryMs: number, { answer, error }: Attempt): string {
   const last = answer === null ? (error?.message ?? 'No answer.') : `It answered ${answer.status}.`;
   return (
     `after \`--restart-command\`, the receiver did not accept a valid delivery within ${recoveryMs / 1000} s. ` +
-    `${last} Let the command wait until the receiver is up, give it the variables that the receiver needs with ` +
+    `${last} Make the command wait until the receiver is up, give it the variables that the receiver needs with ` +
     '`--command-env NAME`, or raise `--recovery`'
   );
 }

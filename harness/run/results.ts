@@ -132,7 +132,7 @@ export function resultOfChain(
 
 const NOTHING_SEEN = 'this check observes the deliveries of other checks, and none was selected: run all checks';
 
-/** With `isAlone`, the run sends no other check, so a check of the whole run cannot pass. */
+/** Returns the result of a check of the whole run. With `isAlone`, the run sends no other check, so it cannot pass. */
 export function resultOfObservation(
   context: Repeatable,
   seen: RunObservations,

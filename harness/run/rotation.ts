@@ -116,7 +116,7 @@ function rotationBoundMs(
 }
 
 /**
- * Plays the three steps of a rotation with the checks of each step, and switches the receiver back to the old secret.
+ * Runs the three steps of a rotation with the checks of each step, and switches the receiver back to the old secret.
  * If the receiver accepts the same secrets in every step, it was not switched, and the checks allow no conclusion. If
  * it was switched at least once, it is judged by what it accepts in each step.
  */
@@ -134,7 +134,7 @@ export async function rotateSecret(
   const switches: SecretSwitch[] = [];
   let current = context;
   let problem: string | null = null;
-  /** A person is not asked to change anything for the first step. */
+  /** Whether the receiver may have been changed. For the first step, a person is not asked to change anything. */
   let isTouched = !byPerson;
   for (const step of ROTATION_STEPS) {
     if (isOver(context)) break;
@@ -257,8 +257,8 @@ async function switchReceiver(
 
 /**
  * Switches the receiver back to the old secret, even after an interruption. Waits until the receiver accepts it: a
- * receiver may read its settings a while after the command has ended, and until then the next sender's deliveries would
- * be rejected.
+ * receiver may read its settings some time after the command has ended, and until then the next sender's deliveries
+ * would be rejected.
  *
  * @returns what the operator should do after the run
  */
@@ -276,7 +276,7 @@ async function switchBack(context: RunContext, lane: Lane, source: SwitchSource)
 }
 
 /**
- * Sends deliveries with both secrets until the receiver accepts exactly the secrets of the step, at most for the
+ * Sends deliveries with both secrets until the receiver accepts exactly the secrets of the step, for at most the
  * recovery time. Returns the last delivery with each secret, or null if the run is interrupted.
  */
 async function deliverUntilSettled(

@@ -1,6 +1,6 @@
 /**
  * Shows what a scenario sends, without an endpoint: each of its deliveries next to the plain one, made with sample
- * credentials. Every call returns the same.
+ * credentials. Every call returns the same result.
  */
 import {
   type AnswerMatch,
@@ -82,7 +82,7 @@ function framed({ prepared, transmission }: Assembled): Assembled['prepared'] {
   return { ...prepared, headers: headersFor(transmission, prepared.headers) };
 }
 
-/** Creates a kit that contains no randomness: its ids count up. */
+/** Creates a kit without randomness: its ids are sequential numbers. */
 function sampleKit(seed: string): Kit {
   let ids = 0;
   const tail = seed === 'other' ? 'f' : '0';

@@ -1,6 +1,6 @@
 /**
- * Sends the deliveries of a run. The oracle checks each one, a 429 or 503 repeats it, and its answer is scanned for
- * leaks. Also sends the controls of a trial.
+ * Sends the deliveries of a run, including the controls of each trial. The oracle checks each request, a request that
+ * gets 429 or 503 is repeated, and each answer is scanned for leaks.
  */
 
 import { setTimeout as delay } from 'node:timers/promises';
@@ -368,7 +368,7 @@ function sentValues({ prepared: { headers, target } }: Assembled): string[] {
   return [...headers.map(([, value]) => value), target, ...inQuery];
 }
 
-/** Waits, but only until the run is interrupted. */
+/** Waits. Returns early if the run is interrupted. */
 export async function pauseFor({ signal }: Pick<RunContext, 'signal'>, ms: number): Promise<void> {
   await delay(ms, undefined, { signal }).catch(() => {});
 }

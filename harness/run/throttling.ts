@@ -1,8 +1,8 @@
-/** Collects what answers with 429 and 503 show, on all lanes together. */
+/** Collects what 429 and 503 answers show about the endpoint, on all lanes together. */
 
 import type { StatedLimit } from '../transport/index.ts';
 
-/** Once this many deliveries still got 503 when they were repeated, a 503 no longer counts as a rate limit. */
+/** After this many deliveries that got 503 again when repeated, a 503 no longer counts as a rate limit. */
 const MAX_PAUSED_503 = 3;
 
 /** A rate limit that the endpoint has reached. */

@@ -134,8 +134,8 @@ async function runHandshakes(
 }
 
 /**
- * Sends the probe. If its outcome may be chance (a close, a reset, no answer), sends it a second time, and the second
- * outcome counts.
+ * Sends the probe. If its outcome may be due to chance (a close, a reset, no answer), sends it a second time, and the
+ * second outcome counts.
  */
 async function probeBetween(
   before: HelloOutcome,

@@ -169,7 +169,7 @@ export class TrialRun {
     };
   }
 
-  /** Yields the groups of the scenario. Yields all of them again while answers differ that should be equal. */
+  /** Yields the groups of the scenario. Yields all of them again while answers that should be equal differ. */
   *#groups(): Generator<readonly Delivery[]> {
     const { scenario } = this.#planned;
     yield* groupsOf(scenario, this.#kit);
@@ -336,8 +336,8 @@ function textAt(value: JsonValue | undefined, name: string): string | null {
 }
 
 /**
- * Sends one control after the probes of all these trials, the last trial being the latest. If the control is not
- * accepted, any of the trials may be the cause, so each records the outage.
+ * Sends one control after the probes of all these trials, which must be in the order in which they were sent. If the
+ * control is not accepted, any of the trials may be the cause, so each records the outage.
  */
 export async function closeTrials(context: RunContext, lane: Lane, open: readonly Trial[]): Promise<Trial[]> {
   const last = open.at(-1);

@@ -24,7 +24,7 @@ export function visibleBodies(request: Assembled): Uint8Array[] {
   return bodies;
 }
 
-/** Returns the body and its visible forms, parsed and serialised again. */
+/** Returns the body and its visible forms, each re-serialised as JSON. */
 export function reserialisedBodies(request: Assembled, visible: readonly Uint8Array[]): Uint8Array[] {
   if (request.change.serialise === undefined) return [];
   return [request.prepared.body, ...visible].flatMap(serialisedAgain);

@@ -134,7 +134,7 @@ function deposit(event: DepositConfirmed, envelope: EnvelopeFor): Notification {
   const { status, partnerTransactionId, customerId, sourceAddress, destinationAddress, asset, via } = event;
   if (via.ledger === 'blockchain' && !via.blockchainTransactionId) {
     const hint = 'Set via.blockchainTransactionId, or set via.ledger to custodial.';
-    throw invalidEvent('The event deposit-confirmed is on a blockchain and has no hash.', hint);
+    throw invalidEvent('The event deposit-confirmed is on a blockchain but has no hash.', hint);
   }
   const hash = via.blockchainTransactionId;
   return {
@@ -194,7 +194,7 @@ function orderFailed(event: OrderFailed, envelope: EnvelopeFor): Notification[] 
   const refundExpected = cryptoReceived && Boolean(refundWalletAddress);
   if (refundExpected && refund === undefined) {
     const hint = 'Raise the event once the refund has succeeded or failed, and set externalSell.refund.';
-    throw invalidEvent('The event order-failed requires a refund and does not contain its outcome.', hint);
+    throw invalidEvent('The event order-failed requires a refund but does not contain its outcome.', hint);
   }
   if (!refundExpected && refund !== undefined) {
     const hint = 'Remove externalSell.refund, or set cryptoReceived and refundWalletAddress.';

@@ -71,7 +71,7 @@ function hostOf(name: string): string {
  */
 export type AddressScope = 'public' | 'loopback' | 'private' | 'link-local' | 'metadata' | 'special';
 
-/** Built lazily: it takes milliseconds, and most commands check no address. */
+/** Returns a list of networks that is built on first use. That takes milliseconds, and most commands need no list. */
 function list(...nets: readonly (readonly [net: string, prefix: number])[]): () => BlockList {
   let made: BlockList | undefined;
   return () => {
@@ -139,7 +139,7 @@ const SCOPES: readonly (readonly [AddressScope, () => BlockList])[] = [
   ],
 ];
 
-/** Scopes by danger, the least dangerous first. */
+/** Scopes by danger, least dangerous first. */
 const BY_DANGER: readonly AddressScope[] = ['public', 'private', 'loopback', 'special', 'link-local', 'metadata'];
 
 function ownScope(address: string): AddressScope {

@@ -41,7 +41,7 @@ export interface RequestText {
   readonly body: Uint8Array | null;
 }
 
-/** Returns the text of a request. Null if Node would write the request in another way, or refuse it. */
+/** Returns the text of a request. Null if Node would write the request differently, or refuse it. */
 export function plainRequest({ method, target, headers, body }: Prepared, connection: string): RequestText | null {
   if (!PLAIN_METHOD.test(method) || !PLAIN_TARGET.test(target)) return null;
   let head = `${method} ${target} HTTP/1.1\r\n`;

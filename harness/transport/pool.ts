@@ -112,7 +112,7 @@ export class Pool {
     return pool;
   }
 
-  /** Forgets idle endpoints, so that only those with a connection take memory. */
+  /** Forgets an endpoint that has lost its last connection, if many endpoints are remembered. */
   #forget(name: string): void {
     if (this.#endpoints.size < MAX_EMPTY_ENDPOINTS) return;
     if (this.#last?.pool === this.#endpoints.get(name)) this.#last = undefined;
@@ -278,7 +278,7 @@ class EndpointPool {
 }
 
 /**
- * One connection. Its listeners stay for its whole life: adding them for each delivery costs a tenth of the delivery.
+ * One connection. Its listeners are added only once: adding them for each delivery costs a tenth of the delivery.
  */
 class Connection {
   readonly socket: Socket;

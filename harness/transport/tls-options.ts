@@ -152,7 +152,7 @@ let rootsOfFile: readonly string[] | undefined;
 
 /**
  * Returns the CAs that are trusted without `ca`, as PEM: Node's or the system's, depending on Node's configuration, and
- * those in the file named by NODE_EXTRA_CA_CERTS. Read once, like Node does. A damaged certificate in that file is
+ * those in the file named by NODE_EXTRA_CA_CERTS. Read once, as Node does. A damaged certificate in that file is
  * included: parsing them all takes 25 ms if the file is the system's store.
  */
 export function trustedRoots(): readonly string[] {

@@ -83,7 +83,7 @@ function classify(thrown: Thrown, phase: TransportPhase): Classification {
     return ['headers-too-large', 'The headers of the answer are larger than the limit of the sender.', 'answer'];
   }
   if (code.startsWith('HPE_')) return ['invalid-http', invalidHttpSentence(thrown), 'answer'];
-  if (code === QUEUE_FULL_CODE) return ['local', 'Too many deliveries to this endpoint wait for a connection.'];
+  if (code === QUEUE_FULL_CODE) return ['local', 'Too many deliveries to this endpoint are waiting for a connection.'];
   if (code === CLOSED_CODE) return ['local', 'The sender was closed before the delivery began.'];
   if (ABORT_CODES.has(code)) return ['local', 'The caller aborted the delivery.'];
   return ['local', `The request could not be sent from here (${code}).`];
@@ -99,12 +99,12 @@ function classifyTimeout({ hostname, where }: Thrown, phase: TransportPhase): Cl
     case 'tls':
       return [
         'timeout',
-        'The endpoint accepted the connection and did not finish the TLS handshake within the time limit.',
+        'The endpoint accepted the connection but did not finish the TLS handshake within the time limit.',
       ];
     case 'send':
       return ['timeout', 'The endpoint did not read the whole request within the time limit.'];
     case 'answer':
-      return ['timeout', 'The endpoint read the request and gave no complete answer within the time limit.'];
+      return ['timeout', 'The endpoint read the request but gave no complete answer within the time limit.'];
   }
 }
 
@@ -190,14 +190,14 @@ const CERTIFICATE_FAULTS: ReadonlyMap<string, string> = new Map([
   ['UNABLE_TO_GET_ISSUER_CERT', 'The certificate chain of the endpoint lacks the certificate of an issuer.'],
   ['CERT_HAS_EXPIRED', 'The certificate of the endpoint, or an intermediate one that it sends, has expired.'],
   ['CERT_NOT_YET_VALID', 'The certificate of the endpoint is not valid yet, or a clock is wrong.'],
-  ['ERR_TLS_CERT_ALTNAME_INVALID', 'The certificate of the endpoint is for another name than the one in the URL.'],
-  ['HOSTNAME_MISMATCH', 'The certificate of the endpoint is for another name than the one in the URL.'],
+  ['ERR_TLS_CERT_ALTNAME_INVALID', 'The certificate of the endpoint is not for the name in the URL.'],
+  ['HOSTNAME_MISMATCH', 'The certificate of the endpoint is not for the name in the URL.'],
   ['CERT_REVOKED', 'The certificate of the endpoint has been revoked.'],
   ['CERT_SIGNATURE_FAILURE', 'A signature in the certificate chain of the endpoint is invalid.'],
   ['CERT_CHAIN_TOO_LONG', 'The certificate chain of the endpoint is too long.'],
   ['CERT_UNTRUSTED', 'The CA of the certificate is not trusted for this purpose.'],
   ['CERT_REJECTED', 'The CA of the certificate is marked as rejected for this purpose.'],
-  ['INVALID_CA', 'A certificate in the chain of the endpoint issues others and is not a CA.'],
+  ['INVALID_CA', 'A certificate in the chain of the endpoint issues others but is not a CA.'],
   ['INVALID_PURPOSE', 'The certificate of the endpoint is not for servers (extended key usage).'],
   ['PATH_LENGTH_EXCEEDED', 'The certificate chain of the endpoint is longer than one of its CAs allows.'],
   [

@@ -93,7 +93,7 @@ export function isSuperseded(step: OrderProgress | null, progress: OrderProgress
 
 /**
  * Runs a handler with a signal that is aborted after `timeLimitMs` milliseconds, or when `stopping` is. Rejects when
- * the handler rejects or the time is over. The handler may continue to run, because it can only be asked to stop.
+ * the handler rejects or the time is up. The handler may continue to run, because it can only be asked to stop.
  */
 async function withTimeLimit(
   timeLimitMs: number,

@@ -14,8 +14,8 @@ export interface HandlerContext {
   /** Number of this attempt, starting at 1. */
   readonly attempt: number;
   /**
-   * Aborted when the handler's time limit is over, or when the receiver stops. A handler that continues after that can
-   * run concurrently with the next attempt.
+   * Aborted when the handler exceeds its time limit, or when the receiver stops. A handler that continues after that
+   * can run concurrently with the next attempt.
    */
   readonly signal: AbortSignal;
   /**

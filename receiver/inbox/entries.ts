@@ -14,8 +14,8 @@ export interface EntryDatabase {
 }
 
 /**
- * Access to a stored inbox that receivers may be using. All methods process pages of entries, so that no receiver waits
- * for long.
+ * Access to a stored inbox that receivers may be using. All methods process pages of entries, so that no receiver has
+ * to wait long.
  */
 export interface InboxArchive {
   /** Returns the number of entries in each state. */

@@ -12,7 +12,7 @@ export interface SqlDialect {
    * differ.
    */
   readonly now: string;
-  /** Clause that skips rows which another receiver is claiming. */
+  /** Clause that skips rows that another receiver is claiming. */
   readonly skipLocked: string;
   /**
    * Joined to `entry`, which the statement locks. Skips rows that another receiver has changed since the statement

@@ -20,7 +20,7 @@ export interface SqlDatabase extends EntryDatabase {
   /** Inserts a row unless its id exists. Concurrent calls are batched. Resolves when the row is durable. */
   put(row: InboxRow): Promise<'stored' | 'duplicate'>;
   /**
-   * Ends a claim. Concurrent calls are batched. Resolves with false when another receiver has claimed the entry since.
+   * Ends a claim. Concurrent calls are batched. Resolves with false if another receiver has since claimed the entry.
    */
   settle(settlement: Settlement): Promise<boolean>;
   /** Makes the first pending entry of each transaction claimable. */

@@ -1,5 +1,5 @@
 /**
- * Detects damage to a SQLite file at the start. SQLite itself detects most damage only when it reads a damaged page,
+ * Detects damage to a SQLite file at start-up. SQLite itself detects most damage only when it reads a damaged page,
  * and never detects a damaged log: recovery stops at the damage, and later commits are lost.
  */
 import { closeSync, openSync, readSync, statSync } from 'node:fs';
@@ -8,7 +8,7 @@ import { HookproofError } from '../../contract/index.ts';
 /**
  * Maximum file sizes for the two checks. Up to the first size, a file is checked completely, including indexes against
  * entries (about 5 s per GiB). Up to the second size, it is checked page by page (about 1 s per GiB). Larger files are
- * not checked, because the start must not take minutes.
+ * not checked, because start-up must not take minutes.
  */
 const COMPLETE_CHECK_BYTES = 512 * 1024 ** 2;
 const PAGE_CHECK_BYTES = 4 * 1024 ** 3;

@@ -1,6 +1,6 @@
 /**
- * Server-sent events for open pages. Every stream reads from the recorder instead of a queue of its own, so a slow
- * stream uses no memory and delays no other.
+ * Server-sent events for open pages. Every stream reads from the recorder instead of a separate queue, so a slow stream
+ * uses no memory and delays no other.
  */
 import type { ServerResponse } from 'node:http';
 import type { Recorder } from './recorder.ts';

@@ -113,10 +113,10 @@ const BY_REASON: Readonly<Record<DeliveryReason, Explain>> = {
   'inbox-failed': explainNotStored,
   'sink-failed': explainNotStored,
   'internal-error': () => ({
-    fix: 'See the error with "internal-error" in its log.',
+    fix: 'See the error with "internal-error" in the log of the receiver.',
   }),
   'connection-closed': () => ({
-    fix: 'Check whether its timeout is too short, and whether a proxy in between closed the connection.',
+    fix: 'Check whether the timeout of the sender is too short, and whether a proxy in between closed the connection.',
   }),
   'not-http': () => ({
     fix: 'Is the sender configured with https:// for this address? The proxy forwards plain HTTP.',

@@ -101,7 +101,7 @@ export class InspectorRoutes {
     return this.#sendBody(res, delivery, id);
   }
 
-  /** Replays a delivery, as it was or edited, which is the only action. */
+  /** Replays a delivery, unchanged or edited. This is the only action. */
   async #replayDelivery(
     req: IncomingMessage,
     res: ServerResponse,
@@ -191,8 +191,7 @@ export class InspectorRoutes {
   }
 
   /**
-   * Runs work one after the other. Each piece of work yields to deliveries often; several at once would block them
-   * together.
+   * Runs pieces of work one after another. Each yields to deliveries often; several at once would block them together.
    */
   #inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
     const result = this.#lastWork.then(work);
@@ -269,7 +268,7 @@ const PAGE_FILES = [
 ];
 
 /**
- * Returns the files of the page by name. They are read once, at the start. Throws `HookproofError` (`INSPECTOR_PAGE`).
+ * Returns the files of the page by name. They are read once, at start-up. Throws `HookproofError` (`INSPECTOR_PAGE`).
  */
 export function readPageFiles(): ReadonlyMap<string, PageFile> {
   const files = PAGE_FILES.map((name): [string, PageFile] => {

@@ -1,4 +1,4 @@
-"""Receives signed notifications with FastAPI: verifies the raw body, appends it to a journal, answers 200.
+"""Receives signed notifications with FastAPI: verifies the raw body, appends it to a journal, and answers 200.
 
 Start it with `python3 receiver.py`. Environment: WEBHOOK_SECRET and WEBHOOK_API_KEY (at least one of
 them; the other check is off), PORT (3000), HOST (127.0.0.1), WEBHOOK_JOURNAL (journal.ndjson).

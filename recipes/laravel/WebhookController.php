@@ -1,6 +1,6 @@
 <?php
 /**
- * Receives signed notifications with Laravel: verifies the raw body, appends it to a journal on disk, answers 200.
+ * Receives signed notifications with Laravel: verifies the raw body, appends it to a journal on disk, and answers 200.
  * In an application, put it and journal.php into app/Http/Controllers, and
  * `Route::post('/hooks', WebhookController::class);` into routes/api.php, where no CSRF token is checked. Laravel reads
  * the body before the controller runs: nginx limits it with `client_max_body_size 1m`. The journal must exist

@@ -1,5 +1,5 @@
 /**
- * Receives signed notifications with NestJS: verifies the raw body, appends it to a journal on disk, answers 200.
+ * Receives signed notifications with NestJS: verifies the raw body, appends it to a journal on disk, and answers 200.
  * Start it with `npm install` once and `npx tsx receiver.ts`. Environment: WEBHOOK_SECRET and WEBHOOK_API_KEY (at least
  * one of them; the other check is off), PORT (3000), HOST (127.0.0.1), WEBHOOK_JOURNAL (journal.ndjson).
  * Run one process only: the known ids are in memory. For several, use a database with a unique key on the id.

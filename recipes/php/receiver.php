@@ -1,6 +1,6 @@
 <?php
 /**
- * Receives signed notifications with plain PHP: verifies the raw body, appends it to a journal on disk, answers 200.
+ * Receives signed notifications with plain PHP: verifies the raw body, appends it to a journal, and answers 200.
  * `php receiver.php` serves it with PHP's own server, for local tests. In production php-fpm serves this file behind
  * nginx with `client_max_body_size 1m`; the journal must exist (journal.php), and must not be in the document root.
  * Environment: WEBHOOK_SECRET and WEBHOOK_API_KEY (at least one of them; the other check is off), PORT (3000), HOST

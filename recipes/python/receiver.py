@@ -1,4 +1,4 @@
-"""Receives signed notifications with the standard library: verifies the raw body, appends it to a journal, answers 200.
+"""Receives signed notifications with the standard library: verifies the raw body, journals it, and answers 200.
 
 Start it with `python3 receiver.py` (3.9 or later). Environment: WEBHOOK_SECRET and WEBHOOK_API_KEY (at least one of
 them; the other check is off), PORT (3000), HOST (127.0.0.1), WEBHOOK_JOURNAL (journal.ndjson).

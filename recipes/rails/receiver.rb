@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Receives signed notifications with Rails: verifies the raw body, appends it to a journal on disk, answers 200.
+# Receives signed notifications with Rails: verifies the raw body, appends it to a journal on disk, and answers 200.
 #
 # Start it with `bundle install` once and `RUBY_GC_MALLOC_LIMIT_MAX=16000000 ruby receiver.rb` (Ruby 3.0, Rails 6.1 or
 # later; the limit makes Ruby free the memory of large bodies sooner). Environment: WEBHOOK_SECRET and

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Receives signed notifications with Rack: verifies the raw body, appends it to a journal on disk, answers 200.
+# Receives signed notifications with Rack: verifies the raw body, appends it to a journal on disk, and answers 200.
 #
 # Start it with `bundle install` once and `ruby receiver.rb` (Ruby 3.0 or later). Environment: WEBHOOK_SECRET
 # and WEBHOOK_API_KEY (at least one of them; the other check is off), PORT (3000), HOST (127.0.0.1), WEBHOOK_JOURNAL

@@ -134,7 +134,7 @@ export function hexOf(all) {
 const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*|true|false|null|[{}[\],:]/g;
 const MAX_DEPTH = 100;
 const MAX_LENGTH = 400_000;
-/** Longer texts are not coloured. */
+/** Maximum number of parts of a text that is coloured. */
 const MAX_COLOURED = 6000;
 
 /** Returns the parts of a JSON text, or the reason why it cannot be formatted. */

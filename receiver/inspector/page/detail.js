@@ -37,7 +37,7 @@ function actionsView({ id, replayable, replayOf, body }, { replay, curl, canSign
     return button;
   };
   const origin = replayOf && element('p', {}, 'Replay of ', element('a', { href: `#${replayOf}` }, replayOf));
-  if (!replayable) return element('div', {}, origin, note('Its bytes are not kept.'));
+  if (!replayable) return element('div', {}, origin, note('The bytes of this delivery are not kept.'));
   return element(
     'div',
     { class: 'delivery-actions' },
@@ -115,7 +115,7 @@ function warnings(...texts) {
   return texts.filter(Boolean).map((text) => element('p', { class: 'warning' }, text));
 }
 
-/** `copy` is the text of its button; `remark` follows it. */
+/** Returns a fact of a list. `copy` is the text that its button copies; `remark` follows the value. */
 function fact(name, value, { mono, copy, remark } = {}) {
   if (!value) return undefined;
   const dd = element('dd', { class: mono ? 'mono' : undefined }, value);
@@ -249,7 +249,7 @@ function bodyView(id, body) {
 function notes(all, body) {
   const { invalid, special } = oddities(all);
   return warnings(
-    body.cut && `The first ${bytes(all.length)} of ${bytes(body.size)} bytes are shown. The download has all of them.`,
+    body.cut && `The first ${bytes(all.length)} of ${bytes(body.size)} bytes are shown. The download contains all.`,
     body.masked && 'The body contains a credential of this receiver. It is masked here and in the download.',
     invalid > 0 && `${counted(invalid, 'byte')} that ${invalid === 1 ? 'is' : 'are'} not UTF-8, shown as \\x..`,
     special > 0 && `${counted(special, 'invisible character')}, shown by name.`,

@@ -101,7 +101,7 @@ export function createList({ matches, onMove, onOpen }) {
     focusChosen() {
       focus(visible().includes(chosen) ? chosen : visible()[0]);
     },
-    /** Selects another row: by a number of rows, or at an end with Infinity. */
+    /** Moves the selection by a number of rows, or to an end with Infinity. */
     move(step) {
       const ids = visible();
       if (ids.length === 0) return;
@@ -258,7 +258,7 @@ export function createFilters(onChange) {
       search.value = '';
       set({ query: '' });
     },
-    /** Removes all filters, but for an outcome if one is given. */
+    /** Clears all filters, and selects the outcome if one is given. */
     reset(outcome = '') {
       search.value = '';
       for (const select of Object.values(selects)) select.value = '';

@@ -66,7 +66,7 @@ function put(batch) {
 
 const ALARMS = ['accepted although invalid', 'refused although valid', 'no answer'];
 
-/** Says above the list how many deliveries need attention, whatever is filtered or scrolled away. */
+/** Shows above the list how many deliveries need attention, regardless of filters and scrolling. */
 function showAlarms() {
   const found = [...held, ...list.entries()].flatMap(({ alarm }) => alarm ?? []);
   const [title, why] = find('alarms').children;
@@ -89,9 +89,7 @@ function showWhich() {
   find('empty').hidden = count > 0 || hello === undefined;
 }
 
-/**
- * Deliveries that are not announced yet. Screen readers hear their number every few seconds, instead of each delivery.
- */
+/** Deliveries that are not announced yet. Screen readers announce their number every few seconds, not each of them. */
 let unannounced = [];
 function announceNew(batch) {
   unannounced.push(...batch);
@@ -160,9 +158,9 @@ openStream({
 
 function storeNote(folder) {
   return (
-    `The proxy keeps the last complete requests of the sender as files in ${folder}, also after it ends. They hold ` +
-    'the requests as received, with their signatures and API keys, and have mode 0600. `--no-store` keeps them in ' +
-    'memory only. This page never shows secrets or API keys, and a received signature only if it is invalid.'
+    `The proxy keeps the last complete requests of the sender as files in ${folder}, even after it ends. They ` +
+    'contain the requests as received, with their signatures and API keys, and have mode 0600. `--no-store` keeps ' +
+    'them in memory only. This page never shows secrets or API keys, and a received signature only if it is invalid.'
   );
 }
 

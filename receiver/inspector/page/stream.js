@@ -1,4 +1,4 @@
-// The event stream. It reconnects by itself, and resumes after the last event.
+// The event stream. It reconnects automatically, and resumes after the last event.
 
 /** A connection without events for this many milliseconds is considered dead. */
 const SILENCE = 40_000;

@@ -1,4 +1,4 @@
-//! Receives signed notifications with axum: verifies the raw body, appends it to a journal on disk, answers 200.
+//! Receives signed notifications with axum: verifies the raw body, appends it to a journal on disk, and answers 200.
 //!
 //! Start it with `cargo run --release` (Rust 1.89 or later, on Linux, macOS or another Unix). Environment:
 //! WEBHOOK_SECRET and WEBHOOK_API_KEY (at least one of them; the other check is off), PORT (3000), HOST (127.0.0.1),

@@ -88,7 +88,7 @@ describe.skipIf(server === null || lacks('chromium'))('the pages of the console'
     await form.getByLabel('Token').fill(TOKENS.alice);
     await form.getByRole('button').click();
     await page.getByRole('heading', { name: 'moved: allowed' }).waitFor();
-    await page.getByText('The certificate counts again.').waitFor();
+    await page.getByText('The certificate is reinstated.').waitFor();
     await page.getByRole('link', { name: 'Audit' }).click();
     await page.getByRole('cell', { name: 'new certificate, announced' }).waitFor();
     expect(await page.context().cookies()).toEqual([]);

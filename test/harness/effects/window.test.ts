@@ -82,8 +82,8 @@ describe('over HTTP', () => {
   it.each([
     ['not JSON', '<html>', 'the effects window answered with a body that is not JSON'],
     ['nothing', '', 'the effects window answered with a body that is not JSON'],
-    ['a list', '[]', 'the effects window answered with JSON of another shape: the answer: '],
-    ['without a total', '{"handled":[]}', 'the effects window answered with JSON of another shape: `total`: '],
+    ['a list', '[]', 'the effects window answered with JSON of an unexpected shape: the answer: '],
+    ['without a total', '{"handled":[]}', 'the effects window answered with JSON of an unexpected shape: `total`: '],
     ['a number for an amount', '{"total":1,"handled":[{"notification":"a","amount":1}]}', '`handled.0.amount`: '],
     ['a fraction', '{"total":1.5,"handled":[]}', '`total`: '],
   ])('%s is a problem', async (_, body, message) => {
@@ -180,7 +180,7 @@ describe('by a command', () => {
     ['/nonexistent/command', '`--effects-command` ended with exit code 127'],
     ['kill -KILL $$;', '`--effects-command` was killed by SIGKILL'],
     ['echo', '`--effects-command` answered with a body that is not JSON'],
-    ['echo []; true', '`--effects-command` answered with JSON of another shape: the answer: '],
+    ['echo []; true', '`--effects-command` answered with JSON of an unexpected shape: the answer: '],
     ['yes x; true', '`--effects-command` answered more than 1 MiB'],
   ])('%s is a problem', async (command, message) => {
     expect(await problemWith(command)).toContain(message);

@@ -140,7 +140,7 @@ describe('the verdict on a hello', () => {
       hello(),
       REFUSED,
       'silence',
-      'no answer allows no conclusion; expected a refusal',
+      'a missing answer allows no conclusion; expected a refusal',
     ],
     [
       'no control before',

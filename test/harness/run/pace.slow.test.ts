@@ -214,7 +214,7 @@ describe.concurrent('a receiver that never answers forged deliveries', () => {
     expect(new Set(failed.map(({ outcome }) => outcome))).toEqual(new Set(['silence']));
     const early = of('inconclusive').filter(({ decidedBy }) => decidedBy === 'decided-early');
     expect(early.length).toBeGreaterThan(failed.length);
-    expect(early[0]?.reason).toMatch(/^not repeated: no answer in a short wait, like signature\//);
+    expect(early[0]?.reason).toMatch(/^not repeated: no answer within a short wait, like signature\//);
     expect(of('pass').every(({ answered }) => answered?.class !== 'silent')).toBe(true);
   });
 });

@@ -376,7 +376,7 @@ describe('the message and hint of a rejection', () => {
       'The event order-failed has externalSell on a buy order. Remove externalSell.',
     );
     expect(rejectionText({ ...failed, externalSell: { cryptoReceived: true, refundWalletAddress: '0xback' } })).toBe(
-      'The event order-failed requires a refund and does not contain its outcome. Raise the event once the ' +
+      'The event order-failed requires a refund but does not contain its outcome. Raise the event once the ' +
         'refund has succeeded or failed, and set externalSell.refund.',
     );
     expect(
@@ -390,7 +390,7 @@ describe('the message and hint of a rejection', () => {
   it('ask for the hash of a deposit', () => {
     const deposit = { event: 'deposit-confirmed', via: { ledger: 'blockchain' } };
     expect(rejectionText(deposit)).toBe(
-      'The event deposit-confirmed is on a blockchain and has no hash. Set via.blockchainTransactionId, or set ' +
+      'The event deposit-confirmed is on a blockchain but has no hash. Set via.blockchainTransactionId, or set ' +
         'via.ledger to custodial.',
     );
   });

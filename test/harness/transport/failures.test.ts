@@ -91,7 +91,7 @@ describe('a delivery that gets no answer says why', () => {
       kind: 'timeout',
       phase: 'answer',
       code: 'HOOKPROOF_TIMEOUT',
-      message: 'The endpoint read the request and gave no complete answer within the time limit.',
+      message: 'The endpoint read the request but gave no complete answer within the time limit.',
     });
     expect(timings.totalMs).toBeGreaterThanOrEqual(LIMIT_MS - 1);
     expect(timings.connectMs).not.toBeNull();

@@ -56,7 +56,7 @@ describe('the connections to an endpoint', () => {
     expect(await statuses(running)).toEqual([200, 200, 200, 200, 200, 'HOOKPROOF_QUEUE_FULL']);
     expect((await running[5])?.error).toMatchObject({
       kind: 'local',
-      message: expect.stringMatching(/wait for a connection/),
+      message: expect.stringMatching(/waiting for a connection/),
     });
     expect(order).toHaveLength(6);
     expect(sender.state()).toEqual({ open: 2, idle: 2, waiting: 0 });

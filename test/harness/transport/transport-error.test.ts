@@ -102,7 +102,7 @@ describe('the sentence', () => {
 
   it.each([
     ['CERT_HAS_EXPIRED', 'has expired'],
-    ['ERR_TLS_CERT_ALTNAME_INVALID', 'for another name'],
+    ['ERR_TLS_CERT_ALTNAME_INVALID', 'not for the name'],
     ['UNSPECIFIED', 'SHA-1 signature'],
   ])('for a certificate ends with the reason of Node: %s', (code, part) => {
     expect(sentence(code, 'tls')).toContain(part);
