@@ -91,7 +91,8 @@ describe('hostile endpoints', () => {
     const { counts, results } = await run({
       partner: { url: endpoint.url, signing: { secret: material.secret } },
       selection: { suites: ['signature'] },
-      limits: { timeoutMs: 100, recoveryMs: 200, concurrency: 8 },
+      // Long enough for a valid delivery on a busy machine.
+      limits: { timeoutMs: 400, recoveryMs: 200, concurrency: 8 },
     });
     await endpoint.close();
     expect(counts.fail).toBeGreaterThan(0);

@@ -198,7 +198,9 @@ onEveryDatabase('two receivers on one store', (name) => {
     expect(await lost.claim(10, 30)).toHaveLength(1);
     await lost.close();
     const seen: [string, number][] = [];
-    const { events } = await open({ CAAS_BUY: ({ id }, { attempt }) => void seen.push([id, attempt]) }, LEASE);
+    const CAAS_BUY = ({ id }: { id: string }, { attempt }: { attempt: number }) => void seen.push([id, attempt]);
+    // A lease of its own that ends on a busy machine would be recovered too.
+    const { events } = await open({ CAAS_BUY }, { ...LEASE, leaseMs: 2000 });
     await until(() => seen.length === 2);
     expect(seen).toEqual([
       ['left', 2],
