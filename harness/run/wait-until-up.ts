@@ -1,5 +1,6 @@
 /** Waits for an endpoint that is still starting, before the run begins (`--wait`). */
 import { performance } from 'node:perf_hooks';
+import { configuredCredentials, explainPreflight } from '../diagnose/index.ts';
 import { describeAttempt } from '../judge/index.ts';
 import type { RunContext } from './context.ts';
 import { createLane } from './lane.ts';
@@ -36,6 +37,8 @@ export async function waitUntilUp(
       if (leftMs <= 0) {
         const reason = `the endpoint did not start within ${seconds} s; last attempt: ${seen}`;
         context.facts.recordStop({ code: 'not-up', reason });
+        const finding = explainPreflight({ first: attempt, second: null }, configuredCredentials(partner));
+        if (finding !== null) context.facts.recordCause({ finding, checks: [] });
         return deliveries;
       }
       if (!isAnnounced) emit({ type: 'notice', message: `waiting up to ${seconds} s for the endpoint (${seen})` });

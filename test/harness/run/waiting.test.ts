@@ -67,7 +67,7 @@ describe('an endpoint that is starting', () => {
         reason: expect.stringMatching(/did not start.*last attempt: .*503/),
       },
     ]);
-    expect(document.verdict).toBe('inconclusive');
+    expect([document.verdict, document.diagnosis[0]?.fault]).toEqual(['inconclusive', 'fails-on-valid-delivery']);
   });
 });
 
