@@ -35,6 +35,14 @@ export function repeatedFlags(flags: object): string {
   return flagsInShell(Object.fromEntries(REPEATED.map((name) => [name, given.get(name)])));
 }
 
+/** Matches the folder of a path that is not relative to the working directory; a quoted path may contain spaces. */
+const FOLDER = /(')(?:~|\.\.)?\/(?:[^'/]*\/)*|(^|[\s"=`(:])(?:~|\.\.)?\/(?!\/)(?:[^\s'"`/]+\/)*/g;
+
+/** Removes the folders of this machine from a text for somebody else: `/home/me/key.pem` becomes `key.pem`. */
+export function withoutFolders(text: string): string {
+  return text.replace(FOLDER, '$1$2');
+}
+
 /** Returns flags as the user writes them, quoted for a shell. */
 export function flagsInShell(flags: object): string {
   return Object.entries(flags)

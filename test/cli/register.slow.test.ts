@@ -106,6 +106,14 @@ it('certifies all of them', async () => {
   expect(await page()).toContain('6 of 6 partners may get traffic');
 });
 
+it('names no folder of the operator in what a partner gets', async () => {
+  const { code } = await certify('--output-dir', 'absolute', '--only', 'bolt', '--partners', join(cwd, 'partners'));
+  expect(code).toBe(0);
+  for (const file of ['run.json', 'report.html', 'configuration.json']) {
+    expect(await readFile(join(cwd, 'absolute', 'bolt', file), 'utf8'), file).not.toContain(cwd);
+  }
+});
+
 it('keeps a certificate through an outage, and through a run of another partner alone', async () => {
   await stop('bolt');
   expect((await certify('--only', 'bolt')).code).toBe(3);

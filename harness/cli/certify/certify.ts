@@ -15,7 +15,7 @@ import { type Layout, redactDocument, renderJson } from '../../report/index.ts';
 import { commandConfig } from '../command-input.ts';
 import { askingOnTerminal, prepareRun, report } from '../conduct.ts';
 import { confirmSending } from '../confirm-sending.ts';
-import { repeatedFlags } from '../repeated-flags.ts';
+import { repeatedFlags, withoutFolders } from '../repeated-flags.ts';
 import { interruptible } from '../stop-signals.ts';
 import { flagName, shownPath } from '../terminal.ts';
 import { CERTIFICATE_FILES, CERTIFICATE_FOLDER, exists, fileExists } from './certify-files.ts';
@@ -64,7 +64,8 @@ export async function certifyCommand(url: string | undefined, flags: CertifyFlag
     const { options, ...outputs } = await prepareRun(config, interruption.signal);
     const certified = await certificationRun({
       ...options,
-      flags: repeatedFlags(flags),
+      flags: withoutFolders(repeatedFlags(flags)),
+      advice: options.advice?.map(withoutFolders) ?? [],
       addresses: certifiable(config),
       evidenceSources: askingOnTerminal(options.evidenceSources),
     });

@@ -11,6 +11,7 @@ import { factsOf } from '../../fleet.ts';
 import { createRedactor, redactDocument, renderHtml, renderJson } from '../../report/index.ts';
 import type { ResultDocument, ScenarioResult } from '../../report/result-document.ts';
 import { namedSecrets, runOptions } from '../conduct.ts';
+import { withoutFolders } from '../repeated-flags.ts';
 import { certifiable } from './issuing.ts';
 import type { Order, Reply } from './worker-process.ts';
 
@@ -66,12 +67,16 @@ async function certify({ command, config, folder }: Extract<Order, { kind: 'run'
   return { kind: 'done', facts: factsOf(document), refusals, identity: run.identities[0] ?? null, files };
 }
 
-/** Replaces the commands in a report with one that works for the operator, who has the partner's file. */
-function repeatedWith(command: string, document: ResultDocument): ResultDocument {
+/**
+ * Replaces the commands in a report with one that works for the operator, who has the partner's file. The partner gets
+ * the report, so nothing names the operator's folders.
+ */
+function repeatedWith(given: string, document: ResultDocument): ResultDocument {
+  const command = withoutFolders(given);
   const results = document.results.map(
     (one): ScenarioResult => (one.reproduce === null ? one : { ...one, reproduce: { ...one.reproduce, command } }),
   );
-  return { ...document, command, results };
+  return { ...document, command, results, advice: document.advice.map(withoutFolders) };
 }
 
 function describe(error: unknown): string {
