@@ -81,7 +81,7 @@ export const API_KEY_MISTAKES = mistakes({
     cwe: 306,
     implies: ids(
       'key-from-other-place conditional-key-check key-exempt-claims key-checked-late remembered-before-checks',
-      'distinct-refusals',
+      'distinct-refusals unset-key',
     ),
   },
   'unset-key': {

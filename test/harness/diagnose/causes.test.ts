@@ -4,6 +4,7 @@ import type { diagnose } from '../../../harness/diagnose/index.ts';
 import { closeness } from '../../../harness/report/index.ts';
 import type { Diagnosis } from '../../../harness/report/result-document.ts';
 import { CATALOGUE } from '../../../scenarios/index.ts';
+import { played } from '../run/played.ts';
 import { BOTH, diagnosed, resultsWith } from './played.ts';
 
 const IDS = CATALOGUE.flatMap(({ scenarios }) => scenarios.map(({ id }) => id));
@@ -43,6 +44,18 @@ describe('the causes', () => {
     expect(found).toHaveLength(count);
     const failing = Object.keys(outcomes).filter((id) => outcomes[id]?.startsWith('fail'));
     expect(found.flatMap(({ evidence }) => evidence)).toEqual(expect.arrayContaining(failing));
+  });
+
+  it('are one if a key is compared only when it is present, so that an empty one is accepted, too', async () => {
+    const key = 'key-0123456789-abcdefgh';
+    const { document } = await played(
+      ({ request }) => [(request.headers['x-api-key'] || key) === key ? 200 : 401],
+      [],
+      { apiKey: { value: key } },
+      ['valid', 'api-key'],
+    );
+    expect(document.diagnosis.map(({ mistake }) => mistake)).toEqual(['optional-key']);
+    expect(document.diagnosis[0]?.evidence).toEqual(expect.arrayContaining(['api-key/missing', 'api-key/empty']));
   });
 
   it('have what a mistake implies, and nothing else', async () => {
