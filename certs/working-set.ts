@@ -192,7 +192,7 @@ function guideSections({ directory, hosts, clientName, fixtures }: GuideOptions)
       title: 'Run the checks against that receiver or yours',
       text:
         `Run this in another terminal. For your receiver, replace ${url(3000)} with its URL and path, for example ` +
-        `${url(3000)}hooks. A hookproof.yaml in the current folder is read, too; these flags take precedence.`,
+        `${url(3000)}hooks. A hookproof.yaml in the current folder is also read; these flags take precedence.`,
       language: 'sh',
       lines: [`hookproof run ${url(3000)} ${secret} ${asClient}`],
     },

@@ -205,7 +205,10 @@ const ROW_BYTES = 16;
 /** Minimum number of bytes in the first row of a dump. Later rows may be shorter. */
 const MIN_FIRST_ROW = 8;
 
-/** Separates two decoded pieces. It is an ellipsis, so a secret that is cut off at the end of a piece is found, too. */
+/**
+ * Separates two decoded pieces. It is an ellipsis, so that a secret that is cut off at the end of a piece is also
+ * found.
+ */
 const BETWEEN = '...';
 
 /** Decodes everything in the text that looks encoded, to one character per byte. Returns undefined if nothing does. */

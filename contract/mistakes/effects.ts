@@ -196,7 +196,7 @@ export const EFFECTS_MISTAKES = mistakes({
       'handled.',
     fix: {
       rule:
-        'Ignore unknown fields where notifications are handled, too. Record an unknown status or type as done or ' +
+        'Also ignore unknown fields where notifications are handled. Record an unknown status or type as done or ' +
         'set it aside, and go on with the next notification.',
       node:
         'Remove `.strict()` from the schema of the worker, do not throw in the default branch of the switch, and ' +

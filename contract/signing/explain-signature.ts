@@ -14,7 +14,7 @@ export interface SignatureReport {
   /** The most likely cause of this value. Null when the value is correct or no known mistake explains it. */
   readonly explanation: MistakeExplanation | null;
   /**
-   * Set when the body is not a notification but a notification as a language prints it. The signature can still match,
+   * Set when the body is not a notification but the text that a language prints for one. The signature can still match,
    * if it was computed over the printed text.
    */
   readonly printed: MistakeExplanation | null;

@@ -38,7 +38,7 @@ const MAX_FAULTS = 6;
  * Minimum precision. Below it, more outcomes contradict a fault than confirm it. Checks that were not run do neither.
  */
 const MIN_PRECISION = 0.5;
-/** A fault with at least this precision is named, even if other variants of its mistake fit, too. */
+/** A fault with at least this precision is named, even if other variants of its mistake also fit. */
 const FITS_WELL = 0.8;
 /** Warnings depend more on the framework and its style than on the fault. */
 const weightOf = ({ level }: Pick<Deviation, 'level'>) => (level === 'fail' ? 1 : 0.2);

@@ -82,7 +82,7 @@ const ERROR_PAGES: readonly Sign[] = [
 ];
 
 /**
- * Matches FastAPI's errors. Other frameworks send them, too, so they count only with a server that usually runs
+ * Matches FastAPI's errors. Other frameworks also send them, so they count only with a server that usually runs
  * FastAPI.
  */
 const STARLETTE_ERROR = /^\{"detail":"[^"]*"\}$|^Internal Server Error$/;
@@ -139,7 +139,7 @@ function fromBody({ status, headers, body }: RecordedAnswer): KnownStack[] {
 
 /**
  * Detects a header that Node's server adds by default. Tomcat sends other numbers, and Apache adds `max`. A proxy may
- * add it, too.
+ * also add it.
  */
 const fromKeepAlive = ({ headers }: RecordedAnswer): KnownStack[] =>
   headers

@@ -34,7 +34,7 @@ export type { McpCommands } from './session.ts';
 interface McpOptions extends Omit<SessionOptions, 'stopping'> {
   readonly input: Readable;
   readonly output: Writable;
-  /** Stops the server when aborted. The end of `input` stops it, too. */
+  /** Stops the server when aborted. The end of `input` also stops it. */
   readonly signal: AbortSignal;
 }
 
@@ -44,7 +44,7 @@ const INSTRUCTIONS =
   'gives a verdict. `doctor` when the endpoint is not reached, `verify` for one delivery, `explain` for any name. ' +
   'Secrets come from the environment of this server; never ask for them.';
 
-/** Serves until the input ends or the signal is aborted. Resolves when a run in progress has ended, too. */
+/** Serves until the input ends or the signal is aborted. Resolves only after a run in progress has ended. */
 export async function serveMcp({ input, output, signal, ...options }: McpOptions): Promise<void> {
   const stopping = new AbortController();
   const stop = () => stopping.abort();

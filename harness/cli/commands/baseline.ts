@@ -73,7 +73,7 @@ async function newRun(url: string | undefined, flags: UpdateFlags): Promise<Judg
 }
 
 /**
- * Reads a saved JSON report. Only the fields that an update needs are checked, so reports of other versions work, too.
+ * Reads a saved JSON report. Only the fields that an update needs are checked, so reports of other versions also work.
  */
 async function savedRun(file: string): Promise<Judged> {
   const hint = 'Create a JSON report with `hookproof run --reporter json=run.json`.';

@@ -53,7 +53,7 @@ export async function consoleCommand(flags: ConsoleFlags): Promise<number> {
     });
   }
   if (!isLocal && tokens.isEmpty) {
-    throw refused('CONSOLE_NO_TOKENS', 'a console that others can reach needs tokens, for reading as well', {
+    throw refused('CONSOLE_NO_TOKENS', 'a console that others can reach needs tokens, even for reading', {
       hint: 'Give a file with `--token-file`: a name and a token on each line.',
     });
   }

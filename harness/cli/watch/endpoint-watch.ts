@@ -239,7 +239,7 @@ async function ask(url: string, ended: AbortSignal, timeoutMs: number): Promise<
       });
       socket.once('data', () => resolve('answered'));
       socket.on('error', (error: NodeJS.ErrnoException) => {
-        // A TLS alert is an answer, too: the endpoint may require a client certificate.
+        // A TLS alert is also an answer: the endpoint may require a client certificate.
         resolve(error.code?.startsWith('ERR_SSL_') === true ? 'answered' : 'refused');
       });
       socket.once('close', () => {

@@ -68,7 +68,7 @@ export function suiteTitle(name: string): string {
   return CATALOGUE.find((suite) => suite.name === name)?.title ?? '';
 }
 
-/** Returns the anchor of a suite, which the page of all partners links to, too. It has only letters, digits and -. */
+/** Returns the anchor of a suite, to which the page of all partners also links. It has only letters, digits and -. */
 export function suiteAnchor(name: string): string {
   return `suite-${name.replaceAll(/[^a-z0-9-]/g, '').slice(0, 64)}`;
 }
