@@ -314,7 +314,7 @@ export const API_KEY_MISTAKES = mistakes({
       'library functions that search several of them.',
     why:
       'Gateway rules and log masks cover only the agreed header. Depending on the place, the key is written to ' +
-      'logs or stored, browsers send it automatically, or another kind of credential passes for it.',
+      'logs or stored, browsers send it automatically, or another kind of credential is accepted in its place.',
     fix: {
       rule:
         'Read the key only from the configured header, by its exact name, before the body is parsed. Remove every ' +

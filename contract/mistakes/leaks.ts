@@ -13,7 +13,7 @@ const FIXED_ANSWERS = {
   php: 'Set `display_errors=0` in php.ini, and log errors.',
   django: 'Set `DEBUG = False`.',
   flask: 'Do not run with `debug=True`, and set `FLASK_DEBUG=0`.',
-  fastapi: 'Do not run with `debug=True`, and put no `str(error)` into an `HTTPException`.',
+  fastapi: 'Do not run with `debug=True`, and do not put `str(error)` into an `HTTPException`.',
   spring: 'Keep `server.error.include-message` and `server.error.include-stacktrace` at never.',
   rails: 'Set `config.consider_all_requests_local = false`, and run with `RAILS_ENV=production`.',
   laravel: 'Set `APP_DEBUG=false`, run `php artisan config:clear`, and install with `composer install --no-dev`.',
@@ -176,7 +176,7 @@ export const LEAK_MISTAKES = mistakes({
       rule: 'Catch errors where they occur, log their messages, and answer with a status and a fixed text.',
       express:
         "Add `(err, req, res, next) => res.status(err.status ?? 500).json({ error: 'failed' })` after all routes, " +
-        'and send no `err.message`.',
+        'and do not send `err.message`.',
       ...FIXED_ANSWERS,
     },
     severity: 'low',
@@ -279,7 +279,7 @@ export const LEAK_MISTAKES = mistakes({
       node: 'Give pino `redact: ["req.headers[\\"x-api-key\\"]", "req.headers[\\"x-service-signature\\"]"]`.',
       spring: 'Set `setIncludeHeaders(false)` or `setHeaderPredicate` of `CommonsRequestLoggingFilter`.',
       go: 'Delete the headers from a clone of the request before `httputil.DumpRequest`.',
-      rails: 'Add the names to `config.filter_parameters`, and log no `request.env`.',
+      rails: 'Add the names to `config.filter_parameters`, and do not log `request.env`.',
     },
     severity: 'high',
     cwe: 532,

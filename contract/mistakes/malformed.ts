@@ -363,7 +363,7 @@ export const MALFORMED_MISTAKES = mistakes({
     fix: {
       rule: 'Limit the length in the validation, at the size of the column and its index, and answer 400 above it.',
       node: 'Use `z.string().max(255)` for ids, currencies, chains and codes.',
-      django: 'Call `full_clean()` before `save()`, which checks no length, and answer 400 to `ValidationError`.',
+      django: 'Call `full_clean()` before `save()`, which does not check lengths, and answer 400 to `ValidationError`.',
       laravel: 'Use the rule `max:255` in `Validator::make`.',
       rails: 'Use `validates :id, length: { maximum: 255 }`, and answer 400 if `save` returns false.',
     },
@@ -492,7 +492,7 @@ export const MALFORMED_MISTAKES = mistakes({
     fix: {
       rule: 'Read JSON as plain values, and never create a class that the payload names.',
       node: 'Do not revive objects based on a field in the payload.',
-      spring: 'Do not call `activateDefaultTyping`, and use no `@JsonTypeInfo(use = CLASS)`.',
+      spring: 'Do not call `activateDefaultTyping`, and do not use `@JsonTypeInfo(use = CLASS)`.',
       python: 'Use `json.loads`, not jsonpickle.',
       ruby: 'Use `JSON.parse(text)`, not `JSON.load`, and no `create_additions`.',
       dotnet: 'Set `TypeNameHandling.None`.',

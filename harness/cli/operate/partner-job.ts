@@ -154,7 +154,7 @@ async function certify(job: Job, { due, isLast, member, retry }: SlotRun, contex
     if (partner.outcome === 'harness-error') throw ownError(name, partner.refusals[0]?.message);
     if (isUnreached(partner) && !isLast) {
       await discard();
-      log(`${name}: not reached, tried again later`);
+      log(`${name}: not reached; will try again later`);
       return await retry();
     }
     const finished: Finished = { certification: due, key: '', partner };
@@ -206,7 +206,7 @@ async function recheck(
   if (signal.aborted) throw new Error('the run was stopped');
   if (found.event === 'harness-error') throw ownError(name, found.reason ?? undefined);
   if (found.event === 'unreachable' && !isLast) {
-    log(`${name}: not reached, tried again later`);
+    log(`${name}: not reached; will try again later`);
     return retry();
   }
   const record = { ...recordOfRecheck(name, grant, found), at: now().toISOString(), due };
