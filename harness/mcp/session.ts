@@ -160,7 +160,7 @@ export class Session {
   }
 
   /**
-   * Returns what is known about an endpoint, in this session or from before it. By default, the endpoint is the last one.
+   * Returns what is known about an endpoint, from this session or from before it. The default is the last endpoint.
    *
    * @throws HookproofError MCP_UNKNOWN_RUN
    */

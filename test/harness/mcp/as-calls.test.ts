@@ -26,7 +26,10 @@ it.each([
   ['Try it      hookproof sign FILE --as hex', 'Try it      `hookproof sign FILE --as hex` (in a terminal)'],
   ['(`--concurrency 1`)', '(`concurrency: 1`)'],
   ['`--suite`, `--effects URL`', '`suites`, `effects.url` in hookproof.yaml'],
-  ['`--client-cert FILE --client-key FILE`', '`tls.client-cert` in hookproof.yaml and `tls.client-key` in hookproof.yaml'],
+  [
+    '`--client-cert FILE --client-key FILE`',
+    '`tls.client-cert` in hookproof.yaml and `tls.client-key` in hookproof.yaml',
+  ],
   ['2 warnings with --strict', '2 warnings with `strict` in hookproof.yaml'],
   ['`--restart-command COMMAND`', '`--restart-command` (in a terminal)'],
   ['`--allow-host HOST`, `uvicorn --http h11`, --no-dev', '`--allow-host HOST`, `uvicorn --http h11`, --no-dev'],
