@@ -10,7 +10,7 @@ export interface Problem {
   readonly path: string | null;
   /** The kind of problem, such as `empty`, `unreadable` or `key-other-pair`; null if no caller distinguishes it. */
   readonly reason: string | null;
-  /** The message, which begins with the source: `--timeout: …`, `hookproof.yaml:3:11: timeout: …`. */
+  /** The message, which begins with the source, for example `hookproof.yaml:3:11: timeout: …`. */
   readonly message: string;
   readonly hint: string;
   /** The position in a file; absent for flags, variables and missing settings. */
