@@ -66,7 +66,7 @@ export const apiKeyCheckFaults = family<StageFault>(
     // Deliveries that are accepted without a check of their API key.
     'api-key-not-checked': ['Does not check the API key', () => goOn, 'unchecked-key'],
     'api-key-removed-by-connection': [
-      'Compares no API key that the header Connection names, because a proxy removes it',
+      'Skips the API key check if the header Connection names X-API-Key, because a proxy then removes it',
       acceptWithoutCheck(
         ({ req, given, config: { header } }) =>
           given !== undefined && (req.get('Connection') ?? '').toLowerCase().includes(header.toLowerCase()),

@@ -215,13 +215,13 @@ export const deliveryLoadFaults = family<StageFault>(
       { forbidden: false },
     ],
     'fails-after-200-deliveries': [
-      'Accepts no valid delivery any more after a number of deliveries',
+      'Rejects every valid delivery after a number of deliveries',
       afterStored(200, withError('too many open files')),
       'resource-not-released',
       { comesAndGoes: true },
     ],
     'refusals-keep-their-connection': [
-      'Answers nothing from some delivery on, because requests keep a resource such as a connection or a worker',
+      'Stops answering after a number of deliveries, because requests never release a connection or a worker',
       (parts) => {
         let kept = 0;
         return stageOf(({ header = '', expected }, req, res, next) => {

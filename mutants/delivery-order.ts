@@ -157,7 +157,7 @@ const orders = family<StageFault>(
       'Answers 409 to the failure of a sell whose refund is already known',
       refuseUpdate(({ kind }, last) => kind === 'CAAS' && last?.kind === 'REFUND'),
       'refund-as-sell-state',
-      { forbidden: false, note: 'The reason of the failure is lost.' },
+      { forbidden: false, note: 'The reason for the failure is lost.' },
     ],
     'failed-transactions-are-final': [
       'Answers 409 to an earlier status that arrives after FAILED',

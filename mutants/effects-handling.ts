@@ -55,7 +55,7 @@ const lost = family<EffectFault>(
       'Accepts refunds and never handles them',
       losing(({ kind }) => kind === 'REFUND'),
       'copies-by-content',
-      { note: 'The refund meets its failed SELL, which has the same transaction.' },
+      { note: 'The refund has the same transaction as the failed SELL.' },
     ],
     'failed-orders-lost': [
       'Accepts failed orders and never handles them',
@@ -82,7 +82,7 @@ const lost = family<EffectFault>(
       { note: 'A lost wallet receives deposits that no account gets.' },
     ],
     'same-status-not-handled': [
-      'Takes a notification of an order for a copy when it has the status that the order has',
+      'Treats a notification as a duplicate if it has the current status of its order',
       (record) => {
         const known = new Set<string>();
         return losing((handled) => {
@@ -93,7 +93,7 @@ const lost = family<EffectFault>(
         })(record);
       },
       'copies-by-content',
-      { note: 'The notification that brings the hash has the status of the one before.' },
+      { note: 'The notification that contains the hash has the same status as the one before it.' },
     ],
     'first-of-each-provider': [
       'Handles the first notification of each provider, and takes the others for copies of it',
@@ -116,7 +116,7 @@ const lost = family<EffectFault>(
       { forbidden: false },
     ],
     'unknown-status-blocks-the-order': [
-      'Tries a notification of an unknown status again and again, and the rest of its order waits behind it',
+      'Retries a notification with an unknown status forever, while the rest of its order waits',
       changing((effect, notification) => {
         if (hasUnknownStatus(notification)) throw new RangeError('unknown status');
         return effect;
@@ -223,7 +223,7 @@ const twice = family<EffectFault>(
       'copies-by-content',
     ],
     'handler-fails-after-its-effect': [
-      'Handles every notification twice, also when it is delivered once',
+      'Handles every notification twice, even if it is delivered once',
       ({ apply }) => ({
         handling: { firstDelayMs: WORK_MS },
         handlers: handlersOfEveryKind(() => async (notification, { idempotencyKey, attempt }) => {
@@ -335,7 +335,7 @@ const rejected = family<EffectFault>(
           },
         }),
       }),
-      { forbidden: false, note: 'No copy of it can be recognised.' },
+      { forbidden: false, note: 'A duplicate of it cannot be recognised.' },
     ],
     'handles-before-content-type': [
       'Handles deliveries of another content type, and answers 415',

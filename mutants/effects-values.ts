@@ -177,7 +177,7 @@ const meanings = family<EffectFault>(
       ),
     ],
     'final-status-overwritten': [
-      'Overwrites the final status of an order by an earlier one that arrives later',
+      'Overwrites the final status of an order with an earlier one that arrives later',
       (record) => {
         let handled = 0;
         return changing((effect) => {

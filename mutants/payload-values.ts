@@ -98,7 +98,7 @@ export const payloadValuesFaults = family<StageFault>(
     ],
     // Faults with ids.
     'requires-uuid-version-4': [
-      'Rejects an id that is a UUID of another version than 4',
+      'Rejects an id that is a UUID of a version other than 4',
       refusing(where('id', /^.{8}-.{4}-[0-35-9a-f]/i)),
       'narrow-value-format',
     ],
@@ -258,7 +258,7 @@ export const payloadValuesFaults = family<StageFault>(
       'Answers 500 to a time that matches the pattern of ISO 8601 and does not exist',
       throwBefore('Invalid time value', all(where('at', /^\d{4}-\d\d-\d\dT/), whereTime(Number.isNaN))),
       'time-conversion-unchecked',
-      { note: 'A month 13 passes the pattern, and the conversion after it throws.' },
+      { note: 'Month 13 matches the pattern, and the conversion that follows throws.' },
     ],
     'refuses-old-times': [
       'Rejects a notification whose time is more than a day ago',

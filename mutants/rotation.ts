@@ -170,7 +170,7 @@ export const rotationFaults = family<StageFault>(
       'Accepts a signature made with an empty secret after the rotation',
       alsoAfter(({ header, body }) => header === signed('', body)),
       'unset-secret',
-      { note: 'The variable of the old secret is empty now.' },
+      { note: 'The variable for the old secret is now empty.' },
     ],
     'unsigned-while-two': [
       'Accepts a delivery without a signature while two secrets are valid',

@@ -57,7 +57,7 @@ export const unsignedClaims = family<StageFault>(
       },
     ],
     'subscription-confirmed-by-get': [
-      'Answers GET with the challenge in its query',
+      'Answers GET with the challenge from the query',
       ({ correct }) =>
         (req, res, next) => {
           const { 'hub.challenge': challenge } = req.query;
