@@ -28,6 +28,7 @@ import type { STATES } from '../register/standing.ts';
 import type { ANSWER_CLASSES, PARTIAL_REASONS, RUN_VERDICTS, STALE, VERDICTS } from '../report/result-document.ts';
 import { RUN_DECISIONS } from '../run/index.ts';
 import { explainErrorCode, TLS_ALERTS, transportErrorCodes } from '../transport/index.ts';
+import { areaOfCode } from './own-codes.ts';
 
 interface NameText {
   readonly kind: string;
@@ -247,7 +248,18 @@ function composedText(name: string): NameText | null {
     const title = isMissing ? `only a missing credential is rejected with ${status}` : 'a status without a known name';
     return { kind: 'what was observed', title };
   }
-  return errorCode(name)[0]?.[1] ?? null;
+  return errorCode(name)[0]?.[1] ?? ownCode(name);
+}
+
+function ownCode(name: string): NameText | null {
+  const found = areaOfCode(name);
+  return (
+    found && {
+      kind: 'an error of hookproof, never a verdict on an endpoint: exit code 2, 3 or 4',
+      title: `an error about ${found.area}`,
+      fix: `The lines before the code say what is wrong and how to fix it. See ${found.described}`,
+    }
+  );
 }
 
 let table: ReadonlyMap<string, readonly NameText[]> | undefined;

@@ -1,4 +1,6 @@
 import { randomBytes } from 'node:crypto';
+import { access, readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { SIGNING_MISTAKES } from '../../contract/signing/index.ts';
 import { explanationOf } from '../../harness/cli/commands/explain.ts';
@@ -13,6 +15,21 @@ import { run } from '../../harness/run/index.ts';
 import { FAULTS, startFaultyReceiver } from '../../mutants/index.ts';
 import { serve } from '../endpoints/listen.ts';
 import { hookproof } from './hookproof.ts';
+
+const ROOT = new URL('../..', import.meta.url).pathname;
+
+/** The codes with which the product throws its own errors. */
+async function ownCodes(): Promise<string[]> {
+  const found = new Set<string>();
+  for (const folder of ['harness', 'contract', 'receiver', 'scenarios', 'mutants', 'certs']) {
+    for (const name of await readdir(join(ROOT, folder), { recursive: true })) {
+      if (!name.endsWith('.ts')) continue;
+      const source = await readFile(join(ROOT, folder, name), 'utf8');
+      for (const [, code = ''] of source.matchAll(/HookproofError\(\s*'([A-Z_]+)'/g)) found.add(code);
+    }
+  }
+  return [...found];
+}
 
 const SECRET = randomBytes(32).toString('base64');
 const KEY = randomBytes(24).toString('base64url');
@@ -148,11 +165,6 @@ describe('explain knows every name', () => {
     expect(await explanationOf('drifted', null)).toContain('Kind       a state of a partner\n');
   });
 
-  it('except codes of errors, for which it says where they are described', async () => {
-    const hint = expect.stringContaining('the message before the code says what is wrong');
-    await expect(explanationOf('FLEET_INVALID', null)).rejects.toMatchObject({ code: 'EXPLAIN_UNKNOWN', hint });
-  });
-
   it('of signing mistakes, alone and together', async () => {
     expect(await unknownOf(SIGNING_MISTAKES.map(({ name }) => name))).toEqual([]);
     expect(await explanationOf('reserialised-json+hex', null)).toContain('Kind       several signing mistakes');
@@ -174,5 +186,21 @@ describe('explain knows every name', () => {
     const { code, stderr } = await hookproof(['explain', 'base64-of-hax']);
     expect(code).toBe(2);
     expect(stderr).toContain('Did you mean "base64-of-hex"?');
+  });
+});
+
+describe("the codes of hookproof's own errors", () => {
+  it('are explained with their area and the place that describes it', async () => {
+    const codes = await ownCodes();
+    expect(codes.length).toBeGreaterThan(100);
+    const texts = await Promise.all(codes.map((code) => explanationOf(code, null)));
+    for (const text of texts) expect(text).toMatch(/^[A-Z_]+: an error about .*\n\nKind {7}an error of hookproof, /);
+    const pages = new Set(texts.flatMap((text) => text.match(/[\w/]+\.md/) ?? []));
+    await Promise.all([...pages].map((page) => access(join(ROOT, page))));
+  });
+
+  it('are not invented', async () => {
+    await expect(explanationOf('NO_SUCH_', null)).rejects.toThrow('unknown id');
+    await expect(explanationOf('OTHER_CODE', null)).rejects.toThrow('unknown id');
   });
 });

@@ -62,17 +62,12 @@ export async function explanationOf(id: string, stack: Stack | null, display = P
   throw new HookproofError('EXPLAIN_UNKNOWN', `unknown id "${id}"`, {
     hint:
       `${didYouMean(id, names)}\`hookproof list\` lists the checks; \`--what requirements\`, \`--what faults\` and ` +
-      `\`--what error-codes\` list the others.${OWN_CODE.test(id) ? OWN_CODES : ''}`,
+      '`--what error-codes` list the others.',
   });
 }
 
 /** Matches the ids of deliveries that the proxy and the inspector print. */
 const DELIVERY_ID = /^[0-9a-f]{6}-\d{1,9}$/;
-/** Matches the form of the codes of hookproof's own errors. */
-const OWN_CODE = /^[A-Z]+(?:_[A-Z]+)+$/;
-const OWN_CODES =
-  ' The codes of errors of hookproof itself, such as CONFIG_VALUE, are described where they are printed: the message ' +
-  'before the code says what is wrong and how to fix it.';
 
 const PLAIN_TEXT: SentBytesOptions = { columns: 80, unicode: true };
 
