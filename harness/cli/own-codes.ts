@@ -18,6 +18,7 @@ const AREAS: readonly (readonly [prefixes: string, area: string, described: stri
   ['PROXY REPLAY FORWARD DELIVERY', 'the proxy and its deliveries', 'docs/runs.md, "the proxy"'],
   ['MCP', 'the server for coding agents', 'docs/runs.md, "With a coding agent"'],
   ['TRIGGER SET SAMPLE SIGN EVENT AMOUNT PRECISION', 'a notification that is made or signed', 'docs/sender.md'],
+  ['SCHEME VERIFY', 'a delivery of another service', 'docs/schemes.md'],
   ['INIT EXPLAIN INPUT FETCH PACKAGE VECTORS', 'the input of a command or the installation', '`hookproof help`'],
 ];
 

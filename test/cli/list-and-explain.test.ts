@@ -79,7 +79,7 @@ describe('explain', () => {
     ['hmac-raw-body', ['specification, ', 'Scenario   raw-body/']],
     ['tls-revocation', ['Not tested ']],
     ['tls/tls-1-0-refused', ['a ClientHello that offers TLS 1.0', 'a TLS alert or a closed connection']],
-    ['tls/key-size', ['RSA of at least 2048 bits', 'the certificates that the endpoint sends']],
+    ['tls/key-size', ['RSA with at least 2048 bits', 'the certificates that the endpoint sends']],
     ['combination', ['combination/both-right: ']],
     ['BLOCKCHAIN_ACCEPTED', ['order status']],
     ['COMPLETED', ['order status', 'order tracking status']],
