@@ -272,8 +272,8 @@ function isAlphanumeric(text: string, at: number): boolean {
 }
 
 /**
- * Returns the position of the first of the last four letters and digits. Returns undefined when a separator between
- * them is too long.
+ * * Returns the position of the first of the four letters and digits that end at `end`. Returns undefined if there are
+ * fewer, or if a separator between them is too long.
  */
 function startOfLetters(text: string, end: number): number | undefined {
   let at = end;

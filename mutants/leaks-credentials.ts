@@ -17,7 +17,7 @@ import {
   type StageChange,
 } from './stage-changes.ts';
 
-/** The content of an answer. An object is sent as JSON, a text as HTML. `phrase` is the reason phrase. */
+/** The content of an answer. An object is sent as JSON, a string as HTML. `phrase` is the reason phrase. */
 export interface Page {
   readonly body: object | string;
   readonly headers?: Readonly<Record<string, string>>;

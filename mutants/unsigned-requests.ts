@@ -255,13 +255,13 @@ export const unsignedRequests = family<StageFault>(
       'Looks up X-Forwarded-Uri instead of the path in its list of open paths',
       alsoAccept(({ req }) => /^\/(?:public|ping|healthz|metrics)/.test(req.get('X-Forwarded-Uri') ?? '')),
       'verification-per-path',
-      { equivalentTo: { name: 'trusts-rewritten-path', reason: 'One check has all the headers and paths.' } },
+      { equivalentTo: { name: 'trusts-rewritten-path', reason: 'One check sends all these headers and paths.' } },
     ],
     'trusts-forwarded-page': [
       'Looks up X-Original-URI in its list of open pages and files',
       alsoAccept(({ req }) => /^\/(?:$|login$|.+\.(?:css|ico|txt)$)/.test(req.get('X-Original-URI') ?? '')),
       'verification-per-path',
-      { equivalentTo: { name: 'trusts-rewritten-path', reason: 'One check has all the headers and paths.' } },
+      { equivalentTo: { name: 'trusts-rewritten-path', reason: 'One check sends all these headers and paths.' } },
     ],
     'form-handshakes-not-verified': [
       'Answers the handshake of another sender in a form without verification',

@@ -69,8 +69,8 @@ export const PRUNED: readonly Pruned[] = [
     flaws: ['signature-of-nothing', 'signature-of-empty-object'],
     shapes: ['notification', 'content', 'content type', 'framing', 'method', 'URL', 'hint'],
     reason:
-      'The verification gets an empty body, or the empty object of a parser, if another parser or none has read the ' +
-      'body. This depends on the content type and the encoding; the usual ones are sent.',
+      'The verification sees an empty body, or the empty object that a parser returns, if no parser or a different ' +
+      'one has read the body. This depends on the content type and the encoding; the usual ones are sent.',
   },
   {
     flaws: ['named-secret', 'named-key'],

@@ -616,7 +616,10 @@ export interface ObservationScenario extends ScenarioText {
 export interface HandshakeScenario extends ScenarioText {
   readonly hello: HelloOffer;
   readonly expect: HelloExpectation;
-  /** Makes the scenario not applicable if the endpoint does not support the offered version, which is not required. */
+  /**
+   * Makes the scenario not applicable if the endpoint does not support the offered version. Support for it is not
+   * required.
+   */
   readonly onlyWhereSpoken?: true;
 }
 

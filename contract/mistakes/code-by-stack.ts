@@ -91,8 +91,8 @@ export const RAW_BYTES = {
 
 /** How to check whether a proxy, gateway or middleware in front of the receiver changes the body. */
 export const IN_FRONT =
-  'If the receiver does this already, a gateway or forwarder in front of it changes the bytes: run hookproof against ' +
-  "the receiver's own port to find out.";
+  'If the receiver already verifies the bytes that arrived, a gateway or forwarder in front of it changes them: run ' +
+  "hookproof against the receiver's own port to find out.";
 
 const OPTIONAL_IN_ZOD = 'Declare optional fields `.nullish()`, not `.optional()`, which rejects null.';
 

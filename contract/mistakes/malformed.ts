@@ -243,8 +243,8 @@ export const MALFORMED_MISTAKES = mistakes({
       'Conversions of empty text to an enum or a UUID (`valueOf("")`, `uuid.UUID("")`), `code.split("-")[2]`, and ' +
       'access to the first character.',
     why:
-      'A check for null or for text passes, and the unguarded conversion after it throws: a 500 for one text in a ' +
-      'payload.',
+      'A check that the value is not null, or is text, passes, and the unguarded conversion after it throws: one ' +
+      'string in a payload causes a 500.',
     fix: {
       rule: 'Require at least one character where you use the value, and check the form of a text before you split it.',
       node: 'Use `z.string().min(1)`, and optional access (`?.`) to the parts of a split text.',
@@ -343,7 +343,7 @@ export const MALFORMED_MISTAKES = mistakes({
       'PHP, limits such as `max_input_vars`, and a metric or log field for each key.',
     why:
       'The systems that store the names have limits: on their number, length and characters (empty, dots, dollar ' +
-      'signs, U+0000). One new field fails every notification, with an error that is not handled.',
+      'signs, U+0000). One new field makes every notification fail, with an error that is not handled.',
     fix: {
       rule:
         'Read the fields that you know by name, and store the rest as text if at all. Use your own names for ' +

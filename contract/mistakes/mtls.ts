@@ -201,7 +201,7 @@ export const MTLS_MISTAKES = mistakes({
     seen:
       'Applications with a TLS proxy that can also be reached directly, or whose proxy does not overwrite the header ' +
       '(CVE-2026-46579, GHSA-4w7q-wwx4-6973).',
-    why: 'Any client can set a header, so the header replaces the certificate.',
+    why: 'Any client can set the header, and then needs no certificate.',
     fix: {
       rule:
         'Read one header only in the application, and remove the code that accepts others. Let the proxy overwrite ' +

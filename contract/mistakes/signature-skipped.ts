@@ -123,7 +123,7 @@ export const SKIPPED_VERIFICATION_MISTAKES = mistakes({
     seen:
       'Exceptions for a User-Agent, Origin or Referer, or for a header that a gateway or hosting platform sets about ' +
       'the user or the result of a check.',
-    why: 'An attacker who reaches the receiver sends the header, and needs no signature.',
+    why: 'An attacker who can reach the receiver can send the header, and needs no signature.',
     fix: {
       rule:
         'Verify in the receiver itself, whatever the headers claim, and let the gateway remove such headers from ' +

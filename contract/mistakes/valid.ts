@@ -211,9 +211,7 @@ export const VALID_MISTAKES = mistakes({
   'time-compared-with-clock': {
     title: 'Rejects notifications whose time is not close to its own clock',
     seen: 'Replay protection by `at`, with a tolerance in one or both directions, as for a signed timestamp.',
-    why:
-      'After an outage the sender delivers the queued notifications, and clocks differ: valid notifications are ' +
-      'rejected.',
+    why: 'Valid notifications are rejected if they arrive late, as after an outage, or if the clocks differ.',
     fix: {
       rule: 'Record `at`, but do not accept or reject by it: recognise repeated notifications by their id.',
       node: 'Remove the comparison of `at` with `Date.now()`.',

@@ -118,7 +118,7 @@ interface Part {
   readonly values: readonly string[];
 }
 
-/** Finds everything that seems to surround the signature, and returns for each what remains of the value without it. */
+/** Finds each part that seems to surround the signature, and returns what remains of the value without that part. */
 function partsOf(value: string): Part[] {
   const parts: Part[] = [];
   const name = /^(?:[\w-]+:\s|(?=[A-Za-z]\w*-[\w-])[\w-]+:)(.*)$/s.exec(value);

@@ -10,7 +10,7 @@ export interface BytePrinter {
   readonly what: (noun: string) => string;
   /** Returns undefined if the language cannot print these bytes. */
   readonly print: (bytes: Buffer) => string | undefined;
-  /** A pattern that matches only a JSON object printed in this way, if there is one. */
+  /** A pattern that matches only a JSON object printed in this way. Absent if there is no such pattern. */
   readonly form?: RegExp;
 }
 

@@ -385,7 +385,7 @@ function noticeOf({ query: { done } }: Request): { text: string; isError: false 
 function readPackaged(path: string): string {
   const file = readPackageFile(path);
   if (file !== null) return file.toString();
-  throw new HookproofError('CONSOLE_PAGE', `${path} of the console was not found.`, {
+  throw new HookproofError('CONSOLE_PAGE', `The file ${path} of the console was not found.`, {
     hint: 'The file belongs to the package: reinstall the package.',
     kind: 'internal',
   });

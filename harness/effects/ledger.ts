@@ -148,8 +148,8 @@ export class EffectsLedger {
   }
 
   /**
-   * Returns what the window has shown about a notification. The time is measured from `since` if that is after the
-   * answer.
+   * * Returns what the window has shown about a notification. `tookMs` counts from the answer, or from `since` if that
+   * is later.
    */
   effectsOf(id: string, since = 0): SeenEffects {
     const { handled = [], answeredAt = 0, seenAt = null } = this.#notifications.get(id) ?? {};

@@ -82,7 +82,7 @@ export function createMarker(): Marker {
   };
 }
 
-/** One piece of an answer, which is never cut. */
+/** A piece of an answer. A piece is never cut. */
 export interface Entry {
   readonly name: string;
   /** The text of the entry, one or more lines. */

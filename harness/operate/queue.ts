@@ -190,7 +190,7 @@ export async function holdsJob(client: PoolClient, { id, worker }: Job): Promise
   return (await client.query(select, [id, worker])).rowCount === 1;
 }
 
-/** Returns the workers that have held a job for a while and are not in the given table of workers. */
+/** Returns the workers that have held a job for longer than `olderMs` and are not in the table `known`. */
 export async function orphanedWorkers(client: PoolClient, known: string, olderMs: number): Promise<string[]> {
   const select = `
 SELECT DISTINCT locked_by FROM (

@@ -17,7 +17,7 @@ export interface HandshakeTarget {
 }
 
 export interface ProbeLimits {
-  /** Milliseconds for everything, including the connection. */
+  /** Time limit for the whole probe, including connecting, in milliseconds. */
   readonly timeoutMs: number;
   /** Cancels the probe, which then ends with an error of kind `local`. */
   readonly signal?: AbortSignal | undefined;

@@ -167,7 +167,7 @@ function listen(server: Server, host: string, port: number): Promise<void> {
     server.once('error', (cause: NodeJS.ErrnoException) => {
       reject(
         new HookproofError('PROXY_LISTEN', `The proxy cannot listen on ${host} port ${port} (${cause.code}).`, {
-          hint: 'Choose another port with `--port`, or 0 for a free one, and an address of this machine.',
+          hint: 'Choose another port with `--port` (0 for any free port). The address must belong to this machine.',
           cause,
         }),
       );

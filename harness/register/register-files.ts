@@ -29,7 +29,7 @@ export interface RegisterContent {
 
 export interface Register {
   read(): Promise<RegisterContent>;
-  /** Adds records. They are stored when the promise is fulfilled. */
+  /** Adds records. When the promise is fulfilled, they have been stored. */
   append(records: readonly RegisterRecord[]): Promise<void>;
   /** Updates the stored standings of these partners. Does nothing for files, which store no standings. */
   refresh(keys: readonly KeyObject[], options: RefreshOptions, partners: readonly string[]): Promise<void>;

@@ -30,7 +30,9 @@ function group(cause: Cause): string {
   ].join('\n');
 }
 
-/** GitHub shows at most ten errors and ten warnings per step, and some annotations are always written. */
+/**
+ * GitHub shows at most ten errors and ten warnings per step. The rest is left for annotations that are always written.
+ */
 const MAX_ERRORS = 8;
 const MAX_WARNINGS = 5;
 

@@ -32,7 +32,7 @@ export interface Pass {
   readonly unproven: readonly Trial[];
   /** Trials in flight when the receiver stopped answering. */
   readonly suspects: readonly Trial[];
-  /** Settled trials whose work may still have been in progress then. */
+  /** Settled trials whose work may still have been in progress when the receiver stopped answering. */
   readonly recent: readonly Trial[];
 }
 

@@ -36,8 +36,8 @@ export class Handling {
   #onSettled: (() => void)[] = [];
 
   /**
-   * With a durable inbox, recovers the entries of receivers that are gone, and begins to claim. Without handlers, it
-   * never claims anything.
+   * * With a durable inbox, recovers the entries of receivers that are gone, and begins to claim entries. Without
+   * handlers, it never claims any.
    */
   constructor(config: HandlingConfig) {
     const { handlers, inbox, logger, handling: policy } = config;

@@ -113,7 +113,7 @@ const BY_REASON: Readonly<Record<DeliveryReason, Explain>> = {
   'inbox-failed': explainNotStored,
   'sink-failed': explainNotStored,
   'internal-error': () => ({
-    fix: 'See the error with "internal-error" in the log of the receiver.',
+    fix: 'Look for "internal-error" in the log of the receiver: that entry contains the error.',
   }),
   'connection-closed': () => ({
     fix: 'Check whether the timeout of the sender is too short, and whether a proxy in between closed the connection.',

@@ -33,7 +33,7 @@ export interface ReceiverMetrics {
   scrape(): Promise<{ readonly contentType: string; readonly text: string }>;
 }
 
-/** Creates the metrics of one receiver. Throws `HookproofError` `PACKAGE_MISSING` without prom-client. */
+/** Creates the metrics of one receiver. Throws `HookproofError` `PACKAGE_MISSING` if prom-client is not installed. */
 export async function createMetrics(): Promise<ReceiverMetrics> {
   const prometheus = await loadOptional('prom-client', () => import('prom-client'));
   const registry = new prometheus.Registry();

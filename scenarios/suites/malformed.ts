@@ -96,7 +96,10 @@ const cutOffBodies = [
   ),
 ];
 
-/** Bodies that are not encoded as declared. Many servers decompress a body first. The sender never compresses. */
+/**
+ * Bodies that are not encoded as declared. Many servers decompress a body before any check. The sender never compresses
+ * bodies.
+ */
 const encodedBodies = family(
   { ...shared, level: 'should', expect: anyClearAnswer, mistake: 'decompression-unguarded' },
   {

@@ -206,7 +206,7 @@ const MAX_BYTES = 6500;
 /** Servers that convert headers to variables do not distinguish these names, so a request contains only one of them. */
 const asVariable = ([name]: Named) => name.toUpperCase().replaceAll('-', '_');
 
-/** Distributes the headers of all products to as few requests as the maximum size allows. */
+/** Distributes the headers of all products over as few requests as the maximum size allows. */
 function requestsFor(of: Certificate, form: Form): Named[][] {
   const sizeOf = (lines: readonly Named[]) =>
     lines.reduce((size, [name, content]) => size + name.length + valueIn(content, of, form).length + 4, 0);

@@ -68,7 +68,12 @@ describe.skipIf(lacks('bash', 'curl', 'openssl'))('the curl script of a probe ov
     await rm(folder, { recursive: true, force: true });
   });
 
+  /** There is no script if a header contains four characters of a credential by chance, so some are tried. */
   function scriptOf(id: string, to = partner): string | null {
+    return Array.from({ length: 5 }, () => scriptOfOne(id, to)).find((script) => script !== null) ?? null;
+  }
+
+  function scriptOfOne(id: string, to: typeof partner): string | null {
     const scenario = findScenario(id);
     const kit = createKit(to, 'seed', id, new Date());
     const [first] = scenario === undefined || !('flow' in scenario) ? [scenario] : scenario.flow(kit).flat();
