@@ -34,7 +34,7 @@ export function signEnvelope(payloadType: string, payload: Uint8Array, privateKe
   return { payload: Buffer.from(payload), payloadType, keyId: keyIdOf(privateKey), signature };
 }
 
-/** Whether the key signed the payload and its type. Ignores the key id, which is only a hint. */
+/** Returns whether the key signed the payload and its type. Ignores the key id, which is only a hint. */
 export function isSignedBy({ payload, payloadType, signature }: Envelope, publicKey: KeyObject): boolean {
   if (publicKey.asymmetricKeyType !== 'ed25519') return false;
   return verify(null, preAuthenticationEncoding(payloadType, payload), publicKey, signature);

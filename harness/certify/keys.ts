@@ -93,8 +93,8 @@ const ORDER_8 = 0x7a03ac9277fdc74ec6cc392cfa53202a0f67100d760b3cba4fd84d3d706a17
 const SMALL_ORDER: readonly bigint[] = [0n, 1n, P - 1n, ORDER_8, P - ORDER_8];
 
 /**
- * Whether the public key is a point of small order, for which a signature does not depend on the message. OpenSSL
- * accepts such keys.
+ * Returns whether the public key is a point of small order, for which a signature does not depend on the message.
+ * OpenSSL accepts such keys.
  */
 function hasSmallOrder(key: KeyObject): boolean {
   const spki = (key.type === 'private' ? createPublicKey(key) : key).export({ type: 'spki', format: 'der' });

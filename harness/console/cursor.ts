@@ -26,7 +26,7 @@ export function readCursor(text: string, count: number): string[] {
   throw new Problem(400, 'invalid-query', '`after` is not a valid cursor', 'Begin with the first page.');
 }
 
-/** Whether PostgreSQL could not convert a value of a cursor to the type of its column. */
+/** Returns whether PostgreSQL could not convert a value of a cursor to the type of its column. */
 export function isCastError(error: unknown): boolean {
   // invalid_text_representation, invalid_datetime_format, datetime_field_overflow, numeric_value_out_of_range
   return ['22P02', '22007', '22008', '22003'].includes((error as { code?: string }).code ?? '');

@@ -111,7 +111,8 @@ function receptionOf({ answer, error }: Attempt, requested: boolean): Reception 
 }
 
 /**
- * Whether the request was rejected. A close without an alert counts as a rejection if the other request is answered.
+ * Returns whether the request was rejected. A close without an alert counts as a rejection if the other request is
+ * answered.
  */
 function isRefused(one: Reception | null, other: Reception | null): boolean {
   return one?.outcome === 'refused' || (one?.outcome === 'closed' && (other === null || other.outcome !== 'closed'));
@@ -127,7 +128,8 @@ function isRefusedWith(view: View): boolean {
 }
 
 /**
- * Whether the server names the certificate's CA; null if it names none, because it then accepts any CA that it trusts.
+ * Returns whether the server names the certificate's CA; null if it names none, because it then accepts any CA that it
+ * trusts.
  */
 function isNamed({ certificates }: ClientIdentity, cas: readonly string[]): boolean | null {
   if (cas.length === 0 || certificates.length === 0) return null;

@@ -63,7 +63,7 @@ export function throwOtherProblems({ problems }: CollectedConfig): void {
   throwIfAny(problems.filter(isNeeded));
 }
 
-/** Whether there is any secret, key or CA to examine. A passphrase alone does not count. */
+/** Returns whether there is any secret, key or CA to examine. A passphrase alone does not count. */
 export function hasMaterial({ attempted }: CollectedConfig): boolean {
   return SETTINGS.some(({ path }) => isExamined(path) && path !== 'tls.passphrase' && attempted.has(path));
 }

@@ -30,7 +30,7 @@ export function encodingOf(text: string): Encoding | null {
   return /^[A-Za-z0-9_-]+$/.test(body) && isMixed(body) ? { names: ['base64url'], decodedBytes } : null;
 }
 
-/** Whether a text mixes lower case, upper case and digits, as encoded random bytes do and names do not. */
+/** Returns whether a text mixes lower case, upper case and digits, as encoded random bytes do and names do not. */
 function isMixed(text: string): boolean {
   return /[a-z]/.test(text) && /[A-Z]/.test(text) && /[0-9]/.test(text);
 }
@@ -66,7 +66,7 @@ const PHRASE = new RegExp(
     '(?:webhook|api|shared|signing|hmac|test)*(?:secret|key|apikey|token|value)+(?:here|goeshere)?$',
 );
 
-/** Whether a value is a placeholder for the real one. */
+/** Returns whether a value is a placeholder for the real one. */
 export function isPlaceholder(value: string): boolean {
   const text = value.trim().replace(/^(["'])(.*)\1$/s, '$2');
   if (TEMPLATES.some((template) => template.test(text))) return true;

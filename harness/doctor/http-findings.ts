@@ -11,7 +11,7 @@ import { advice, info, present, problem, seconds } from './sections.ts';
 const BAD_GATEWAY: ReadonlySet<number> = new Set([502, 503, 504, 521, 522, 523, 530]);
 
 /**
- * Returns the findings about the request. It is not a delivery, so hardly any status is a problem. `explained`: the
+ * Returns the findings about the request. It is not a delivery, so few statuses are problems. `explained`: the
  * failure is due to TLS or the client certificate, which have separate sections.
  */
 export function httpFindings(http: FactsOf<'http'>, explained: boolean): DoctorFinding[] {

@@ -110,8 +110,8 @@ async function probeAnswers(
 type Target = Pick<Partner, 'url' | 'lookup'>;
 
 /**
- * Whether the port answers a TLS hello. An HTTP server may ignore the hello, so the wait ends once the plain request is
- * answered.
+ * Returns whether the port answers a TLS hello. An HTTP server may ignore the hello, so the wait ends once the plain
+ * request is answered.
  */
 async function answersTls(target: Target, plain: Promise<Attempt>, { timeoutMs, signal }: Limits): Promise<boolean> {
   const offer = controlOffer('TLSv1.2');

@@ -82,7 +82,7 @@ export class EffectsLedger {
     return [...this.#awaited].filter((id) => this.isOpen(id));
   }
 
-  /** Whether a notification was delivered and the window has not shown it yet. */
+  /** Returns whether a notification was delivered and the window has not shown it yet. */
   isOpen(id: string): boolean {
     return this.#notifications.get(id)?.seenAt === null;
   }

@@ -154,7 +154,7 @@ export function rejectionsOf(
   return credentials.map((credential) => (lacking.includes(credential) ? missing : rejects)[credential]);
 }
 
-/** Whether an expectation is that of a well-formed forgery, for which only 401 is correct. */
+/** Returns whether an expectation is that of a well-formed forgery, for which only 401 is correct. */
 export function isPlainForgery({ authentic, malformed, pass }: Expectation): boolean {
   return !authentic && malformed !== true && pass.includes(401) && !pass.includes('4xx');
 }

@@ -15,7 +15,7 @@ export interface Grade {
   readonly isCertain?: true;
 }
 
-/** Whether the endpoint accepted a delivery, which means that it answered with any 2xx. */
+/** Returns whether the endpoint accepted a delivery, which means that it answered with any 2xx. */
 export function isAccepted(attempt: Attempt): boolean {
   return attempt.answer !== null && is2xx(attempt.answer.status);
 }
@@ -73,7 +73,7 @@ export function outcomeOfProbe(
   return `${translated.kind === 'status' ? translated.status : attempt.answer.status}`;
 }
 
-/** Whether a connection ended without an answer and without a TLS alert. */
+/** Returns whether a connection ended without an answer and without a TLS alert. */
 export function wasClosed({ answer, error }: Attempt): boolean {
   if (answer !== null || error === null) return false;
   return error.kind === 'reset' || (error.kind === 'tls' && error.alert === undefined && CLOSE_CODES.has(error.code));
@@ -115,7 +115,7 @@ export function gradeProbe(probe: ProbeEvidence, level: Level, context: GradingC
 }
 
 /**
- * Whether a 2xx would be wrong, because the credentials or the certificate are invalid or the request is not a
+ * Returns whether a 2xx would be wrong, because the credentials or the certificate are invalid or the request is not a
  * delivery.
  */
 export function mustBeRejected({ authentic, pass, note = [], warn = [] }: Expectation): boolean {
@@ -123,12 +123,12 @@ export function mustBeRejected({ authentic, pass, note = [], warn = [] }: Expect
   return !authentic || (allowed.length > 0 && allowed.every((one) => groupOf(one) !== '2xx'));
 }
 
-/** Whether comparison requests show what this answer means. See `FollowUp.role`. */
+/** Returns whether comparison requests show what this answer means. See `FollowUp.role`. */
 export function isCompared({ status }: Pick<Answer, 'status'>, expect: Expectation): boolean {
   return mustBeRejected(expect) ? is2xx(status) : status >= 500;
 }
 
-/** Whether all comparison requests got the same answer. */
+/** Returns whether all comparison requests got the same answer. */
 function isPage(answer: Answer, comparisons: readonly Attempt[]): boolean {
   return comparisons.length > 0 && comparisons.every((other) => other.answer !== null && isAlike(answer, other.answer));
 }
@@ -156,7 +156,7 @@ function setOf(expect: Expectation, ...matches: readonly AnswerMatch[]): 'pass' 
   return null;
 }
 
-/** Whether an expectation allows a status, even if only with a note or a warning. */
+/** Returns whether an expectation allows a status, even if only with a note or a warning. */
 export function isNamed(status: number, expect: Expectation): boolean {
   return setOf(expect, status, groupOf(status)) !== null;
 }

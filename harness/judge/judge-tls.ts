@@ -75,7 +75,7 @@ export interface HandshakeEvidence {
   readonly after: HelloOutcome;
 }
 
-/** Whether the endpoint answered a ClientHello with a ServerHello. */
+/** Returns whether the endpoint answered a ClientHello with a ServerHello. */
 export function isAnswered(outcome: HelloOutcome): boolean {
   return outcome.kind === 'server-hello';
 }

@@ -96,7 +96,7 @@ export interface Difference {
   readonly text: string;
 }
 
-/** Whether two answers have the same status and the same text, apart from ids, times and numbers. */
+/** Returns whether two answers have the same status and the same text, apart from ids, times and numbers. */
 export function isAlike(one: Answer, other: Answer): boolean {
   const [a, b] = [comparedPartsOf(one), comparedPartsOf(other)];
   return a.status === b.status && withoutNumbers(a.body) === withoutNumbers(b.body);

@@ -28,7 +28,7 @@ export interface LogPosition {
   readonly offset: number;
 }
 
-/** Whether a value had been sent when the log reached this position. */
+/** Returns whether a value had been sent when the log reached this position. */
 export function wasSentBefore(ends: Ends | undefined, { log, offset }: LogPosition): boolean {
   return ends !== undefined && offset >= (ends[log] ?? 0);
 }
@@ -75,7 +75,7 @@ export class Echoes {
     return [...this.#parts].some(([sent, ends]) => sent.includes(part) && wasSentBefore(ends, position));
   }
 
-  /** Whether a value in a text is in a place where it was sent before. */
+  /** Returns whether a value in a text is in a place where it was sent before. */
   hasPlaceOf({ start, end }: Span, text: string, position: LogPosition): boolean {
     for (const [echo, ends] of this.#texts) {
       const around = text.slice(Math.max(0, start - echo.length), end + echo.length).toLowerCase();

@@ -237,7 +237,7 @@ function personalTextsIn(value: JsonValue | undefined, name = ''): string[] {
 
 const positionOf = ({ start }: Span, { log, offset }: Piece): LogPosition => ({ log, offset: offset + start });
 
-/** Whether hookproof had already sent the value in the same kind of place as in the log. */
+/** Returns whether hookproof had already sent the value in the same kind of place as in the log. */
 function isEcho({ echoes }: Value, span: Span, decoded: DecodedText, piece: Piece): boolean {
   const found = decoded.originOf(span);
   const position = positionOf(found, piece);

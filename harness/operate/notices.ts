@@ -80,7 +80,7 @@ function endOf(before: Standing | null, after: Standing): NoticeKind | null {
   return after.state === 'drifted' && isIdentity ? 'key-or-chain-changed' : 'worse';
 }
 
-/** Whether the last run has more failures than the one before it, or the same number and more warnings. */
+/** Returns whether the last run has more failures than the previous one, or the same number and more warnings. */
 function findsMore(before: Standing | null, after: Standing): boolean {
   const [was, is] = [before && judgedBy(before), judgedBy(after)];
   if (!was || is === undefined || was.id === is.id) return false;
@@ -90,7 +90,10 @@ function findsMore(before: Standing | null, after: Standing): boolean {
   return more > 0 || (more === 0 && of(is, 'warn') > of(was, 'warn'));
 }
 
-/** Whether the permission ends within 14 days. A short one counts as expiring only in the second half of its time. */
+/**
+ * Returns whether the permission ends within 14 days. A short one counts as expiring only in the second half of its
+ * time.
+ */
 function isExpiring({ after, at }: NoticeOccasion): boolean {
   const { since, until } = after;
   if (since === null || until === null) return false;

@@ -35,7 +35,7 @@ export interface OperatorOptions {
   readonly signal: AbortSignal;
   readonly log: (line: string) => void;
   readonly leaseTimes?: LeaseTimes;
-  /** Milliseconds that running jobs have to end after the signal, before they are given back. */
+  /** Milliseconds that running jobs get to end after the signal, before they are given back. */
   readonly stopMs?: number;
 }
 

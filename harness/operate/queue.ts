@@ -93,7 +93,7 @@ export async function migrateQueue(pool: Pool): Promise<void> {
  */
 export async function addJobs(client: Pool | PoolClient, jobs: readonly NewJob[]): Promise<void> {
   if (jobs.length === 0) return;
-  // Known keys are left out, because the engine would write their rows again.
+  // Known keys are omitted, because the engine would write their rows again.
   const select = `SELECT key FROM ${SCHEMA}._private_jobs WHERE key = ANY ($1)`;
   const { rows } = await client.query<{ key: string }>(select, [jobs.map(({ key }) => key)]);
   const known = new Set(rows.map(({ key }) => key));
@@ -182,8 +182,8 @@ UPDATE ${SCHEMA}._private_jobs SET max_attempts = least(max_attempts, attempts +
 }
 
 /**
- * Whether a worker still holds a job. The row stays locked until the end of the transaction, so that no other worker
- * takes the job meanwhile.
+ * Returns whether a worker still holds a job. The row stays locked until the end of the transaction, so that no other
+ * worker takes the job in the meantime.
  */
 export async function holdsJob(client: PoolClient, { id, worker }: Job): Promise<boolean> {
   const select = `SELECT FROM ${SCHEMA}._private_jobs WHERE id = $1 AND locked_by = $2 FOR UPDATE`;
@@ -234,7 +234,7 @@ ORDER BY locked_at IS NULL, attempts >= max_attempts, run_at LIMIT $1`,
   return rows;
 }
 
-/** Whether workers have used this database. */
+/** Returns whether workers have used this database. */
 export async function hasQueue(pool: Pool): Promise<boolean> {
   const select = `SELECT to_regclass('${SCHEMA}._private_jobs') IS NOT NULL AS found`;
   return (await pool.query<{ found: boolean }>(select)).rows[0]?.found === true;

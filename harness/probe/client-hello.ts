@@ -63,7 +63,7 @@ export function suitesOf(groups: readonly SuiteGroup[]): number[] {
   return [...new Set(groups.flatMap((group) => GROUPS[group]))];
 }
 
-/** Whether there is at least one group and all groups are weak. */
+/** Returns whether there is at least one group and all groups are weak. */
 export function areAllWeak(groups: readonly SuiteGroup[]): boolean {
   return groups.length > 0 && groups.every((group) => WEAK_GROUPS.has(group));
 }

@@ -54,7 +54,7 @@ export async function openRegister(place: string): Promise<Register> {
   });
 }
 
-/** Whether the place of a register is a database URL. */
+/** Returns whether the place of a register is a database URL. */
 export function isDatabase(place: string): boolean {
   return /^postgres(?:ql)?:\/\//i.test(place);
 }

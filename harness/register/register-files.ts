@@ -1,6 +1,6 @@
 /**
  * The register as files: `register.ndjson` in a folder, and one `register-*.ndjson` for each writer that is running or
- * was killed. A writer appends whole lines to a file of its own, so that writers on a shared volume never mix their
+ * was killed. A writer appends whole lines to a separate file, so that writers on a shared volume never mix their
  * lines. When it closes, it joins its file into `register.ndjson`, one writer at a time.
  */
 import type { KeyObject } from 'node:crypto';

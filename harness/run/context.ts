@@ -117,7 +117,7 @@ export function createContext(constants: RunConstants): RunContext {
   };
 }
 
-/** Whether the run sends nothing more. */
+/** Returns whether the run sends nothing more. */
 export function isOver({ facts, signal }: RunContext): boolean {
   return facts.stopped !== null || signal.aborted;
 }

@@ -53,7 +53,7 @@ export interface OpenedEndpoint {
 }
 
 /**
- * Sends the first deliveries. If they are not accepted, finds out why. Returns null if the run has nothing to deliver.
+ * Sends the first deliveries. If they are not accepted, determines why. Returns null if the run has nothing to deliver.
  */
 export async function openEndpoint(
   context: RunContext,
@@ -178,7 +178,7 @@ async function sendLearningChecks(
   return learnt;
 }
 
-/** If a run is expected to take longer than this, it says so at the start. */
+/** A run that is expected to take longer than this prints a notice at the start. */
 const LONG_RUN_MS = 60_000;
 
 function announceTime({ pacing, limits, emit }: RunContext, { timings }: Attempt): void {
@@ -208,7 +208,7 @@ async function rotate(
   context.facts.recordRotation(await rotateSecret(context, lanes, sending, source, { ...handlers, onUnreached }));
 }
 
-/** Finds out whether the accepted forgeries are accepted only after a valid delivery. */
+/** Determines whether the accepted forgeries are accepted only after a valid delivery. */
 async function examineAcceptedForgeries(context: RunContext, lanes: LanePool, results: RunResults): Promise<void> {
   if (context.facts.stopped !== null) return;
   const forged = results

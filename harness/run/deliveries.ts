@@ -133,7 +133,7 @@ export class Deliveries {
     }
   }
 
-  /** Finds out whether an endpoint that answers 429 only limits the rate of deliveries, or no longer accepts any. */
+  /** Determines whether an endpoint that answers 429 only limits the rate of deliveries, or no longer accepts any. */
   async #examineLimit(): Promise<void> {
     const { facts } = this.#context;
     const { limit } = facts.throttling;
@@ -157,7 +157,7 @@ function sortLongestFirst({ partner, seed, now }: RunContext, queue: SendingPlan
   queue.sort((one, other) => (steps.get(other) ?? 0) - (steps.get(one) ?? 0));
 }
 
-/** Whether a probe got no answer in time. With `onKept`, only probes on a kept connection count. */
+/** Returns whether a probe got no answer in time. With `onKept`, only probes on a kept connection count. */
 function timedOut({ probes }: Trial, onKept = false): boolean {
   return probes.some(({ attempt }) => attempt.error?.kind === 'timeout' && (!onKept || attempt.timings.reused));
 }

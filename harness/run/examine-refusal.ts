@@ -1,5 +1,5 @@
 /**
- * Finds out why the first delivery was rejected, or answered by something other than the handler. Sends forgeries,
+ * Determines why the first delivery was rejected, or answered by something other than the handler. Sends forgeries,
  * signatures with known signing mistakes, other kinds of notification, and another Host header.
  */
 
@@ -87,7 +87,7 @@ export async function sendCheck(
 }
 
 /**
- * Sends forgeries of each credential to find out at which stage the first delivery was rejected. Stops at the first
+ * Sends forgeries of each credential to determine at which stage the first delivery was rejected. Stops at the first
  * credential for which the stage is not `after`.
  */
 async function examineCredentials(context: RunContext, lanes: LanePool, { first, second }: PreflightAttempts) {
@@ -131,7 +131,7 @@ const SAME_FORM: Change = {
   },
 };
 
-/** Finds out why the first delivery was rejected, or finds another notification to use as the control. */
+/** Determines why the first delivery was rejected, or finds another notification to use as the control. */
 export async function examineRefusal(
   context: RunContext,
   lanes: LanePool,
@@ -211,7 +211,7 @@ export async function examineRefusal(
   return withFinding(explainPreflight(preflight, configuredCredentials(partner), stage));
 }
 
-/** Finds out why the first delivery got no answer. If an unsigned delivery gets one, the process is not blocked. */
+/** Determines why the first delivery got no answer. If an unsigned delivery gets one, the process is not blocked. */
 export async function examineSilence(context: RunContext, lane: Lane, preflight: PreflightAttempts): Promise<Opening> {
   const found = explainPreflight(preflight, configuredCredentials(context.partner));
   const [credential] = credentialsIn(context.partner);
@@ -257,7 +257,7 @@ const CREDENTIALS_REFUSED: ReadonlySet<number> = new Set([401, 403]);
 
 const isSlow = ({ timings }: Pick<Attempt, 'timings'>) => timings.totalMs > SLOW_MS;
 
-/** Whether all answers are slow, have the same status and took the same time. */
+/** Returns whether all answers are slow, have the same status and took the same time. */
 export function isByTimer(attempts: readonly Pick<Attempt, 'answer' | 'timings'>[]): boolean {
   const times = attempts.map(({ timings }) => timings.totalMs);
   const longest = Math.max(...times);
@@ -269,7 +269,7 @@ export function isByTimer(attempts: readonly Pick<Attempt, 'answer' | 'timings'>
 }
 
 /**
- * Finds out whether slow answers come from a timeout instead of the handler: then all deliveries get the same status
+ * Determines whether slow answers come from a timeout instead of the handler: then all deliveries get the same status
  * after the same time.
  */
 export async function examineSlowAnswer(

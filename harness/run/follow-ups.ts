@@ -17,7 +17,10 @@ interface Followed {
   readonly evidence: readonly SentDelivery[];
 }
 
-/** Whether a 5xx may be due to chance: the delivery is valid or, at an unsteady endpoint, at least correctly signed. */
+/**
+ * Returns whether a 5xx may be due to chance: the delivery is valid or, at an unsteady endpoint, at least correctly
+ * signed.
+ */
 export function mayBeChance(
   { facts }: RunContext,
   { attempt: { answer } }: SentDelivery,

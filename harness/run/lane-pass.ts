@@ -165,8 +165,8 @@ export class LanePass {
   }
 
   /**
-   * Whether the next check may share controls with an open trial. Checks across a restart never do, because the restart
-   * may fail.
+   * Returns whether the next check may share controls with an open trial. Checks across a restart never do, because the
+   * restart may fail.
    */
   #mayFollow(last: Trial | undefined, next: SendingPlan): boolean {
     if (last === undefined) return true;
@@ -225,7 +225,7 @@ export class LanePass {
   }
 }
 
-/** Whether a probe that expects an answer got none. */
+/** Returns whether a probe that expects an answer got none. */
 export function lacksAnswer({ probes }: Trial): boolean {
   return probes.some(
     ({ attempt, expect }) =>
@@ -239,7 +239,7 @@ function firstControlOf({ deliveries: [control] }: Trial): SentDelivery | null {
 }
 
 /**
- * Whether a valid delivery was accepted only at the second attempt, after its kept connection was reset. If the
+ * Returns whether a valid delivery was accepted only at the second attempt, after its kept connection was reset. If the
  * receiver had stored the id before it failed, it accepted the second attempt as a duplicate. The check is therefore
  * repeated with a new id.
  */
@@ -251,7 +251,7 @@ function overlaps(a: Span, b: Span): boolean {
   return a !== b && a.startMs < b.endMs && b.startMs < a.endMs;
 }
 
-/** Whether another delivery in flight may have caused the answer to a probe. */
+/** Returns whether another delivery in flight may have caused the answer to a probe. */
 function mayBeCausedByOthers(trial: Trial): boolean {
   return trial.probes.some(({ attempt, expect }) => {
     if (wasRepeated(attempt, expect)) return true;
@@ -263,18 +263,18 @@ function mayBeCausedByOthers(trial: Trial): boolean {
 }
 
 /**
- * Whether nothing was listening when a probe was sent, although the control before it was accepted. Either another
- * delivery has stopped the receiver, or the probe itself has: after its kept connection was cut off, it was sent a
- * second time. Repeating the check alone, on new connections, shows which.
+ * Returns whether nothing was listening when a probe was sent, although the control before it was accepted. Either
+ * another delivery has stopped the receiver, or the probe itself has: after its kept connection was cut off, it was
+ * sent a second time. Repeating the check alone, on new connections, shows which.
  */
 function foundNoListener({ before, probes }: Trial): boolean {
   return isAccepted(before) && probes.some(({ attempt }) => attempt.error?.kind === 'refused');
 }
 
 /**
- * Whether all failures are closed connections that the check allows, each confirmed by a second attempt, as for all
- * probes that change the connect stage. A delivery that stopped the receiver would fail in another way, so without such
- * a failure the result is not in doubt.
+ * Returns whether all failures are closed connections that the check allows, each confirmed by a second attempt, as for
+ * all probes that change the connect stage. A delivery that stopped the receiver would fail in another way, so without
+ * such a failure the result is not in doubt.
  */
 function wasClosedAsExpected({ deliveries, probes }: Trial): boolean {
   const sent = deliveries.filter(({ role }) => role === 'probe');

@@ -69,7 +69,7 @@ const harmless = new WeakMap<Partner, Set<string>>();
 const MAX_HARMLESS = 200;
 const MAX_HARMLESS_LENGTH = 4_000;
 
-/** Whether the endpoint has sent the same answer before, and it contained no credential. */
+/** Returns whether the endpoint has sent the same answer before, and it contained no credential. */
 export function isHarmless(answer: Answer, partner: Partner): boolean {
   return harmless.get(partner)?.has(withoutDate(textOf(answer))) === true;
 }
@@ -101,7 +101,7 @@ export function findLeaks(
   const { secret, key, finder } = credentialsOf(partner);
   const showsCredentials = finder.find(text, allDecoded).length > 0;
 
-  /** Whether the answer contains one of the spellings, and the request did not. */
+  /** Returns whether the answer contains one of the spellings, and the request did not. */
   const isNew = (spellings: readonly string[], furtherOf: (value: string) => readonly string[] = () => []): boolean => {
     if (!spellings.some((spelling) => folded.includes(spelling))) return false;
     // Servers trim header values and split lists, so a part of a sent value is an echo, too. Sent values are decoded
@@ -157,12 +157,12 @@ function once<T>(make: () => T): () => T {
 }
 
 /**
- * Minimum number of consecutive Base64 characters of a signature that cannot be chance. For hexadecimal digits, it is
+ * Minimum number of consecutive Base64 characters of a signature that cannot occur by chance. For hexadecimal digits, it is
  * 1.5 times as many.
  */
 const MIN_SIGNATURE_PART = 12;
 
-/** Whether a text contains a part of the signature that the request did not contain. */
+/** Returns whether a text contains a part of the signature that the request did not contain. */
 function showsPart(text: string, base64: string, sent: () => readonly string[]): boolean {
   const digest = Buffer.from(base64, 'base64');
   const hexLength = Math.ceil((MIN_SIGNATURE_PART * 6) / 4);
@@ -185,7 +185,10 @@ const MIN_END = 6;
 const MIN_ENDED = 16;
 const LETTER_OR_DIGIT = /[A-Za-z0-9]/;
 
-/** Whether a text contains the beginning or the end of a secret as a separate word that the request did not contain. */
+/**
+ * Returns whether a text contains the beginning or the end of a secret as a separate word that the request did not
+ * contain.
+ */
 function showsEnd(text: string, secret: string, sent: () => readonly string[]): boolean {
   if (secret.length < MIN_ENDED) return false;
   const isWord = (start: number, end: number) =>
@@ -210,7 +213,7 @@ function showsEnd(text: string, secret: string, sent: () => readonly string[]): 
   return isShown(secret.slice(0, MIN_END), toTheRight) || isShown(secret.slice(-MIN_END), toTheLeft);
 }
 
-/** Whether a text mixes letters with digits, or upper with lower case, unlike most words on a page. */
+/** Returns whether a text mixes letters with digits, or upper with lower case, unlike most words on a page. */
 function isUnlikelyWord(text: string): boolean {
   return [/[a-z]/, /[A-Z]/, /\d/].filter((kind) => kind.test(text)).length > 1;
 }

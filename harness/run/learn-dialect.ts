@@ -50,14 +50,14 @@ export function learningPlans(
  */
 export const MIN_LEARNT_TO_SHARE = 2;
 
-/** Whether the group of a trial can teach nothing more: every probe got 401 or no answer. */
+/** Returns whether the group of a trial can teach nothing more: every probe got 401 or no answer. */
 export function endsLearning({ probes }: Trial): boolean {
   return probes.every(({ attempt }) => attempt.answer === null || attempt.answer.status === 401);
 }
 
 /**
- * Whether a forgery got no answer on a kept connection. The connection may be the reason, and it is not known yet how
- * the endpoint handles kept connections. The check is therefore repeated later.
+ * Returns whether a forgery got no answer on a kept connection. The connection may be the reason, and it is not known
+ * yet how the endpoint handles kept connections. The check is therefore repeated later.
  */
 export function mustBeRepeated({ planned, probes }: Trial): boolean {
   const isForgery = Object.values(PLAIN_FORGERIES).some((ids) => ids.includes(planned.scenario.id));

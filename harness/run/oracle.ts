@@ -42,7 +42,7 @@ function onlyValue(request: Assembled, header: string): string | null {
   return value === undefined || more.length > 0 ? null : value.replace(/^[\t ]+|[\t ]+$/g, '');
 }
 
-/** Whether a request has all credentials that the partner's configuration requires, and they are valid. */
+/** Returns whether a request has all credentials that the partner's configuration requires, and they are valid. */
 export function isAuthentic(request: Assembled, partner: Partner): boolean {
   const { signing, apiKey } = partner;
   const names = headerNamesOf(partner);

@@ -1,7 +1,7 @@
 /**
- * Finds out what the endpoint accepts instead of the plain valid delivery: the same notification in another form, which
+ * Determines what the endpoint accepts instead of the plain valid delivery: the same notification in another form, which
  * shows what the endpoint rejects, or another kind of notification. The run continues with the other kind as its
- * control, and leaves out the checks that send the rejected kind.
+ * control, and omits the checks that send the rejected kind.
  */
 
 import {
@@ -49,7 +49,7 @@ const REPEATS = 2;
 
 interface Form {
   readonly header?: HeaderLine;
-  /** Returns the value to send instead. Undefined leaves out the field. */
+  /** Returns the value to send instead. Undefined omits the field. */
   readonly value?: (value: JsonValue, name: string, kit: Kit) => JsonValue | undefined;
   /** The mistake of an endpoint that accepts the notification only in this form. */
   readonly mistake: MistakeId;
@@ -168,7 +168,7 @@ async function findGuilty(
   return guilty.length === 0 ? differences : guilty;
 }
 
-/** Returns the values of a notification by path. Ids are left out, because they differ in all notifications. */
+/** Returns the values of a notification by path. Ids are omitted, because they differ in all notifications. */
 function valuesOf(value: JsonValue): (readonly [path: string, value: JsonValue])[] {
   const isId = (name: string) => name === 'id' || name in ID_FIELDS;
   return leavesOf(value, MAX_DEPTH).filter(([path]) => !path.split('.').some(isId));
@@ -189,7 +189,8 @@ function differencesBetween(rejected: JsonValue, accepted: JsonValue): RejectedK
 }
 
 /**
- * Whether a check sends a SELL that contains the fields for which a BUY is rejected. It may fail for the same reason.
+ * Returns whether a check sends a SELL that contains the fields for which a BUY is rejected. It may fail for the same
+ * reason.
  */
 export function sendsRejectedField(context: RunContext, { scenario }: SendingPlan, rejected: RejectedKind): boolean {
   if (!('change' in scenario) || rejected.fields.length === 0) return false;
@@ -199,8 +200,8 @@ export function sendsRejectedField(context: RunContext, { scenario }: SendingPla
 }
 
 /**
- * Whether a check sends a notification of the rejected kind, or one that cannot be derived from the accepted kind. The
- * answers to such a check would allow no conclusion.
+ * Returns whether a check sends a notification of the rejected kind, or one that cannot be derived from the accepted
+ * kind. The answers to such a check would allow no conclusion.
  */
 export function sendsRejectedKind(context: RunContext, { scenario }: SendingPlan, rejected: RejectedKind): boolean {
   const { partner, seed, now } = context;

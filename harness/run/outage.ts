@@ -32,7 +32,7 @@ interface Outage {
 
 /**
  * Resolves an outage. If the receiver comes back, each suspect is repeated alone, and the one that stops it again is
- * the cause. If none does, work that goes on after an answer may be the cause, so the suspects and the deliveries that
+ * the cause. If none does, work that continues after an answer may be the cause, so the suspects and the deliveries that
  * were answered shortly before are repeated in ever smaller groups. If the receiver does not come back, a single
  * suspect is the cause; if there are several, the cause remains unknown. The run then stops.
  *
@@ -228,8 +228,8 @@ function killedBy(trial: Trial, { sign }: OutageSign): Trial {
 }
 
 /**
- * Whether a delivery of a trial may have reached the receiver. If it was sent again on a new connection, the first
- * attempt may have arrived although the second was refused.
+ * Returns whether a delivery of a trial may have reached the receiver. If it was sent again on a new connection, the
+ * first attempt may have arrived although the second was refused.
  */
 function mayHaveReached({ probes }: Trial): boolean {
   return probes.some(({ attempt }) => attempt.error?.kind !== 'refused' || attempt.sentAgain === true);
@@ -245,8 +245,8 @@ function statusAfter({ before, after }: Trial): number | undefined {
 }
 
 /**
- * Whether an endpoint that answers 429 rejects every valid delivery for longer than a rate limit usually lasts. A
- * second address must get 429, too, because the endpoint may have locked out the first one after the forgeries. False
+ * Returns whether an endpoint that answers 429 rejects every valid delivery for longer than a rate limit usually lasts.
+ * A second address must get 429, too, because the endpoint may have locked out the first one after the forgeries. False
  * if no second address is available.
  */
 export async function isRefusedForGood(

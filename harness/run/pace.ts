@@ -92,12 +92,12 @@ export class Pace {
     return Math.min(timeoutMs, Math.max(MIN_WAIT_MS, FACTOR * this.#usualMs()));
   }
 
-  /** Whether a delivery got no answer within the full time limit. */
+  /** Returns whether a delivery got no answer within the full time limit. */
   wasSilent(): boolean {
     return this.#silenceCount() > 0;
   }
 
-  /** Whether the endpoint leaves some plain valid deliveries unanswered although it answers others. */
+  /** Returns whether the endpoint leaves some plain valid deliveries unanswered although it answers others. */
   isUnreliable(): boolean {
     const { control } = this.#silences;
     return control >= MIN_SILENT_CONTROLS && this.#timesMs.length > control;
@@ -116,7 +116,7 @@ export class Pace {
     if (this.#mayWiden()) this.#width = 2 * this.#limits.concurrency;
   }
 
-  /** Whether the endpoint is slow or distant: it takes a long time to answer even a single delivery. */
+  /** Returns whether the endpoint is slow or distant: it takes a long time to answer even a single delivery. */
   isSlow(): boolean {
     return wideningOf(this.#aloneMs ?? 0) > 1;
   }

@@ -71,7 +71,7 @@ export class RunPacing {
     return this.#silentWhenKept >= MAX_SILENT_WHEN_KEPT;
   }
 
-  /** Whether a pass over the queue has used up its time for missing answers. */
+  /** Returns whether a pass over the queue has used up its time for missing answers. */
   isPassExhausted(waitedBeforeMs: number): boolean {
     return this.#waitedMs - waitedBeforeMs >= MAX_SILENCES_IN_PASS * this.#timeoutMs;
   }
@@ -86,7 +86,7 @@ export class RunPacing {
     };
   }
 
-  /** Whether this many more forgeries would exceed {@link MAX_FORGED_IN_A_ROW}. */
+  /** Returns whether this many more forgeries would exceed {@link MAX_FORGED_IN_A_ROW}. */
   wouldLockOut(forged: number): boolean {
     return this.#forgedInARow + forged > MAX_FORGED_IN_A_ROW;
   }

@@ -31,7 +31,7 @@ export interface PlannedScenario<Kind extends Scenario = Scenario> {
 /** A planned scenario that sends deliveries. */
 export type SendingPlan = PlannedScenario<ProbeScenario | FlowScenario>;
 
-/** Whether a scenario sends deliveries. Such scenarios need an endpoint that accepts plain valid deliveries. */
+/** Returns whether a scenario sends deliveries. Such scenarios need an endpoint that accepts plain valid deliveries. */
 export function isSending(planned: PlannedScenario): planned is SendingPlan {
   return 'change' in planned.scenario || 'flow' in planned.scenario;
 }
@@ -40,7 +40,7 @@ export function isObservation(scenario: Scenario): scenario is ObservationScenar
   return 'observe' in scenario;
 }
 
-/** Whether a scenario runs while no other delivery is in flight. */
+/** Returns whether a scenario runs while no other delivery is in flight. */
 export function isExclusive(scenario: SendingPlan['scenario']): boolean {
   return ('alone' in scenario && scenario.alone === true) || ('last' in scenario && scenario.last === true);
 }

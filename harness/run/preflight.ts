@@ -36,9 +36,9 @@ export interface Preflight extends PreflightAttempts {
 }
 
 /**
- * Whether a signature contains both characters that receivers often decode incorrectly. A receiver that decodes the
- * header like a form, or with another Base64 alphabet, rejects about half of all signatures. It rejects every signature
- * of this kind, so the preflight finds the fault and no control fails at random.
+ * Returns whether a signature contains both characters that receivers often decode incorrectly. A receiver that decodes
+ * the header like a form, or with another Base64 alphabet, rejects about half of all signatures. It rejects every
+ * signature of this kind, so the preflight finds the fault and no control fails at random.
  */
 const hasEveryBase64Character = (signature: string) => signature.includes('+') && signature.includes('/');
 
@@ -71,7 +71,7 @@ export async function runPreflight(context: RunContext, lane: Lane): Promise<Pre
   return { first, second, delivery: passed ? again : delivery, passed };
 }
 
-/** Finds out why the preflight failed, or what the endpoint accepts instead. */
+/** Determines why the preflight failed, or what the endpoint accepts instead. */
 export async function diagnosePreflight(
   context: RunContext,
   lanes: LanePool,

@@ -78,7 +78,7 @@ function shortened(text: string): string {
   return text.length > MAX_HEADER_LENGTH ? `${text.slice(0, MAX_HEADER_LENGTH)}…` : text;
 }
 
-/** Returns the first header lines. If lines were left out, the last line says how many. */
+/** Returns the first header lines. If lines were omitted, the last line says how many. */
 function keptHeaders(headers: readonly HeaderLine[]): [string, string][] {
   const kept: [string, string][] = [];
   let characters = 0;

@@ -88,7 +88,7 @@ export class Repetition {
     return throttling.is503Constant ? 0 : Math.min(wantedMs, MAX_PAUSE_MS);
   }
 
-  /** Whether a limit ends later than most rate limits do, or after the run. */
+  /** Returns whether a limit ends later than most rate limits do, or after the run. */
   #endsTooLate(waitedMs: number, pauseMs: number): boolean {
     const windowMs = Math.max(MAX_PAUSE_MS, rateWindowMs(this.#context));
     return pauseMs > Math.min(windowMs, this.#context.endsAtMs - performance.now()) || waitedMs >= windowMs;

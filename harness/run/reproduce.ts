@@ -10,7 +10,7 @@ import { clientCertificateOf, headerNamesOf } from './kit.ts';
 /** Maximum size of a body in the script. To send a larger one, run the scenario alone. */
 const MAX_BODY_BYTES = 4096;
 
-/** A value that shares this many consecutive characters with a credential may be derived from it. It is left out. */
+/** A value that shares this many consecutive characters with a credential may be derived from it, and is omitted. */
 const MIN_SHARED_LENGTH = 4;
 
 const VARIABLES = [
@@ -196,7 +196,7 @@ function addressOf({ url, target }: Assembled['prepared']): string | null {
 }
 
 /**
- * Whether curl can make this connection. It cannot present a certificate that was created for a probe, resume a
+ * Returns whether curl can make this connection. It cannot present a certificate that was created for a probe, resume a
  * session, send another server name, or use plain HTTP on the TLS port.
  */
 function canCurlConnect({ clientCertificate = 'none', resumeFrom, serverName, plain }: ConnectChange): boolean {

@@ -173,7 +173,7 @@ async function seesOutage(context: RunContext, lane: Lane, command: AbortSignal)
   }
 }
 
-/** Whether an attempt did not reach the receiver, for a reason other than the network. */
+/** Returns whether an attempt did not reach the receiver, for a reason other than the network. */
 function isAway(attempt: Attempt): boolean {
   return attempt.error?.kind !== 'unreachable' && isUnreached(attempt);
 }

@@ -76,7 +76,7 @@ export function resultOfTrial(context: RunContext, trial: Trial, keepEvidence: b
   });
 }
 
-/** Whether the answers of a trial are as expected. Its effects then decide the verdict. */
+/** Returns whether the answers of a trial are as expected. Its effects then decide the verdict. */
 export function hasExpectedAnswers(context: RunContext, trial: Trial): boolean {
   return judge(trial.planned.scenario.level, inDialect(context, trial)).verdict === 'pass';
 }

@@ -30,7 +30,7 @@ type SwitchSource = RotationSource & {
   readonly variables?: readonly string[] | undefined;
 };
 
-/** Whether a person must switch the receiver, because there is neither a command nor a function for it. */
+/** Returns whether a person must switch the receiver, because there is neither a command nor a function for it. */
 const isByPerson = ({ command, switchTo: byFunction }: SwitchSource) =>
   command === undefined && byFunction === undefined;
 
@@ -53,14 +53,14 @@ type Answered = Readonly<Record<RotatedSecret, SentDelivery>>;
 
 const SECRETS: readonly RotatedSecret[] = ['old', 'next'];
 
-/** Whether a secret is valid in a step. */
+/** Returns whether a secret is valid in a step. */
 const isValid = (secret: RotatedSecret, step: RotationStep) =>
   step === 'both' || (secret === 'old') === (step === 'old');
 
 /** Returns the secret that is valid both before and after the switch to a step. */
 const keptThrough = (step: RotationStep): RotatedSecret => (step === 'new' ? 'next' : 'old');
 
-/** Whether a delivery shows nothing about the secrets, because the receiver may be restarting. */
+/** Returns whether a delivery shows nothing about the secrets, because the receiver may be restarting. */
 const isLost = ({ attempt }: SentDelivery) => isUnreached(attempt) || isSilent({ attempt });
 
 const accepts = (answered: Answered | undefined, secret: RotatedSecret) =>
@@ -178,7 +178,7 @@ export async function rotateSecret(
   };
 }
 
-/** Whether the receiver accepted other secrets in a later step than in the first one. */
+/** Returns whether the receiver accepted other secrets in a later step than in the first one. */
 function isSwitched(played: ReadonlyMap<RotationStep, Answered>): boolean {
   const [both, end] = [played.get('both'), played.get('new')];
   const rejectsOld = end !== undefined && !accepts(end, 'old') && !isLost(end.old);

@@ -218,7 +218,9 @@ export function outageAfter(after: SentDelivery): OutageSign | null {
 /** Statuses of a gateway that does not reach the receiver. */
 export const GATEWAY_ERRORS: ReadonlySet<number> = new Set([502, 503, 504]);
 
-/** Whether a delivery did not reach the receiver: there was no connection, it was closed, or a gateway answered. */
+/**
+ * Returns whether a delivery did not reach the receiver: there was no connection, it was closed, or a gateway answered.
+ */
 export function isUnreached(attempt: Attempt): boolean {
   const { answer, error } = attempt;
   if (answer !== null) return GATEWAY_ERRORS.has(answer.status);
@@ -226,7 +228,7 @@ export function isUnreached(attempt: Attempt): boolean {
 }
 
 /**
- * Whether the receiver seems to have ended or to hang: it refuses or closes connections, reads requests without
+ * Returns whether the receiver seems to have ended or to hang: it refuses or closes connections, reads requests without
  * answering, or answers valid deliveries with another status. If no connection can be made, the network may be the
  * cause.
  */
@@ -240,7 +242,7 @@ function outcomeWithoutAnswer(attempt: Attempt): { readonly outcome?: string } {
   return attempt.answer === null ? { outcome: outcomeOfAttempt(attempt) } : {};
 }
 
-/** Whether a delivery got no answer in time. */
+/** Returns whether a delivery got no answer in time. */
 export function isSilent({ attempt }: Pick<SentDelivery, 'attempt'>): boolean {
   return attempt.error?.kind === 'timeout';
 }
@@ -349,7 +351,7 @@ function derivedSignatures({ prepared, rightSignature, change, kit }: Assembled)
   return pieces.filter((piece) => sharesRun(piece, known));
 }
 
-/** Whether the headers of every delivery contain this piece, so it was not made from a signature. */
+/** Returns whether the headers of every delivery contain this piece, so it was not made from a signature. */
 function isUsual(piece: string, { apiKey }: Kit): boolean {
   return piece === 'application/json' || apiKey.includes(piece);
 }

@@ -62,7 +62,10 @@ export class Throttling {
     if (this.#limit !== null) this.#limit = { ...this.#limit, isFinal: true };
   }
 
-  /** Whether to report the wait for the limit. True only for the first call after a limit was reached, on any lane. */
+  /**
+   * Returns whether to report the wait for the limit. True only for the first call after a limit was reached, on any
+   * lane.
+   */
   takeWaitReport(): boolean {
     const isFirst = !this.#isWaitReported;
     this.#isWaitReported = true;

@@ -33,7 +33,7 @@ export function isTlsCheck(planned: PlannedScenario): planned is HandshakePlan |
 }
 
 /**
- * Maximum wait for the answer to a ClientHello, in milliseconds. The answer takes one round trip and hardly any work.
+ * Maximum wait for the answer to a ClientHello, in milliseconds. The answer takes one round trip and little work.
  */
 const HELLO_TIMEOUT_MS = 3000;
 

@@ -290,7 +290,9 @@ export class TrialRun {
     this.#context.facts.recordLeaks(scenario.id, probe.leaks);
   }
 
-  /** Whether the remaining deliveries are pointless: they would also time out, or get the same 429 or TLS alert. */
+  /**
+   * Returns whether the remaining deliveries are pointless: they would also time out, or get the same 429 or TLS alert.
+   */
   #isDecided(): boolean {
     const { scenario } = this.#planned;
     if (this.#probes.some(isUnanswered) || this.#context.facts.throttling.limit?.isFinal === true) return true;
@@ -302,12 +304,12 @@ function uniformOf(scenario: SendingPlan['scenario']): Evidence['uniform'] {
   return ('uniform' in scenario && scenario.uniform) || null;
 }
 
-/** Whether the deliveries of a scenario must use the kept connection. */
+/** Returns whether the deliveries of a scenario must use the kept connection. */
 function isKept({ scenario }: SendingPlan): boolean {
   return 'kept' in scenario && scenario.kept === true;
 }
 
-/** Whether no delivery of a scenario depends on an earlier one. */
+/** Returns whether no delivery of a scenario depends on an earlier one. */
 function isIndependent({ suite, scenario }: SendingPlan): boolean {
   if ('change' in scenario) return true;
   const { alone, kept, last, owns, uniform, version, restartBefore } = scenario;
@@ -381,14 +383,14 @@ export function isRestarting({ scenario }: SendingPlan): boolean {
   return 'restartBefore' in scenario;
 }
 
-/** Whether a scenario runs after all others, without a control after it. */
+/** Returns whether a scenario runs after all others, without a control after it. */
 export function isLast({ scenario }: SendingPlan): boolean {
   return 'last' in scenario && scenario.last === true;
 }
 
 /**
- * Whether the control after this trial may be sent later, after other trials: every probe got an answer below 500, or
- * was expected to get none.
+ * Returns whether the control after this trial may be sent later, after other trials: every probe got an answer below
+ * 500, or was expected to get none.
  */
 export function mayStayOpen({ probes, version, outage }: Trial): boolean {
   return (
@@ -402,10 +404,10 @@ export function mayStayOpen({ probes, version, outage }: Trial): boolean {
 }
 
 /**
- * Whether the next check may use the same controls. This requires that these probes cannot have changed its result:
- * either all were accepted, or all were rejected with 401 and the next check sends only forgeries. If a receiver
- * remembers a rejection, it rejects the next delivery as well; that delivery must therefore be a control or another
- * forgery.
+ * Returns whether the next check may use the same controls. This requires that these probes cannot have changed its
+ * result: either all were accepted, or all were rejected with 401 and the next check sends only forgeries. If a
+ * receiver remembers a rejection, it rejects the next delivery as well; that delivery must therefore be a control or
+ * another forgery.
  */
 export function mayShareControl(context: RunContext, { probes }: Trial, next: SendingPlan): boolean {
   const statuses = probes.map(({ attempt }) => attempt.answer?.status ?? 0);
@@ -478,7 +480,7 @@ export function inDialect({ facts, pacing }: RunContext, trial: Trial): Evidence
   return { ...trial, unreliable, dialect: facts.dialect, credentials: credentialsOf(scenario) };
 }
 
-/** Whether a probe fails because it got no answer in time. */
+/** Returns whether a probe fails because it got no answer in time. */
 function isUnanswered({ attempt, expect }: SentDelivery): boolean {
   const { pass, note = [], warn = [], unclear = [] } = expect;
   const allowed = [...pass, ...note, ...warn, ...unclear];
@@ -516,7 +518,7 @@ function isHeld({ change }: Delivery): boolean {
   return change.transmit?.kind === 'held';
 }
 
-/** Whether a delivery stays open until the others of its group have reached their time limit. */
+/** Returns whether a delivery stays open until the others of its group have reached their time limit. */
 function isHeldPatiently({ change: { transmit } }: Delivery): boolean {
   return transmit?.kind === 'held' && transmit.isPatient === true;
 }

@@ -152,7 +152,7 @@ export interface DeliveryResult {
   readonly last: Attempt;
 }
 
-/** Whether another attempt may succeed: after a transport error on the endpoint's side, 408, 429 or 5xx. */
+/** Returns whether another attempt may succeed: after a transport error on the endpoint's side, 408, 429 or 5xx. */
 export function isRetryable({ answer, error }: Attempt): boolean {
   if (error !== null) return error.kind !== 'local';
   if (answer === null) return false;

@@ -24,7 +24,7 @@ const WORDS: Readonly<Record<AddressScope, string>> = {
   special: 'an address that no endpoint can have',
 };
 
-/** Whether the policy allows connections to this address of a host. */
+/** Returns whether the policy allows connections to this address of a host. */
 export function isAllowed(address: string, host: string, policy: AddressPolicy): boolean {
   const scope = scopeOf(address);
   if (scope !== 'public' && scope !== 'private' && scope !== 'loopback') return false;

@@ -165,8 +165,8 @@ function parseHead(text: string): Head | null {
 }
 
 /**
- * Whether a connection may be kept. A server that closes after a second or less might close it while the next request
- * is on its way.
+ * Returns whether a connection may be kept. A server that closes after a second or less might close it while the next
+ * request is on its way.
  */
 export function mayKeep(keepAliveHeader: string): boolean {
   const seconds = /^timeout=(\d+)/.exec(keepAliveHeader)?.[1];

@@ -46,7 +46,7 @@ const OPTIONS = group<ConformantOptions>({
 });
 
 declare module 'vitest' {
-  // The type parameter has to be the one that Vitest declares.
+  // The type parameter must be the one that Vitest declares.
   // biome-ignore lint/suspicious/noExplicitAny: see above
   interface Matchers<T = any> {
     /** Runs the suites against an app in this process, and fails unless the exit code of the run is 0. */

@@ -179,7 +179,7 @@ export function createFilters(onChange) {
   }
   search.addEventListener('input', () => set({ query: search.value.trim() }));
 
-  /** Whether a delivery passes the filters other than the outcome. */
+  /** Returns whether a delivery passes the filters other than the outcome. */
   function isFound({ id, kind, reason, notificationId, transactionId }) {
     if (state.kind !== '' && kind !== state.kind) return false;
     if (state.reason !== '' && reasonWord(reason) !== state.reason) return false;

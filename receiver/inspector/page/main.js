@@ -326,7 +326,7 @@ addEventListener('keydown', (event) => {
   const { key, target } = event;
   const inList = find('list').contains(target);
   if (key === 'Escape') {
-    // What was typed into an edit is kept.
+    // Text that was typed into an edit is kept.
     if (target.closest('textarea')) target.blur();
     else if (target === find('search')) {
       filters.clearSearch();
