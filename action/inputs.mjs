@@ -1,7 +1,9 @@
 /** Converts the inputs of the action to hookproof's command line and environment. Pure. */
 // @ts-check
 
-/** The default in action.yml of each input that turns something on. It distinguishes a missing input from an empty one. */
+/**
+ * The default in action.yml of each input that turns something on. It distinguishes a missing input from an empty one.
+ */
 const NOT_GIVEN = '(not given)';
 
 /** A mistake in the workflow, found before anything is sent. Its message never contains the value of an input. */

@@ -31,13 +31,13 @@ interface Outage {
 }
 
 /**
- * Resolves an outage. If the receiver comes back, each suspect is repeated alone, and the one that stops it again is
- * the cause. If none does, work that continues after an answer may be the cause, so the suspects and the deliveries that
- * were answered shortly before are repeated in ever smaller groups. If the receiver does not come back, a single
+ * * Resolves an outage. If the receiver comes back, each suspect is repeated alone, and the one that stops it again is
+ * the cause. If none does, work that continues after an answer may be the cause, so the suspects and the deliveries
+ * that were answered shortly before are repeated in ever smaller groups. If the receiver does not come back, a single
  * suspect is the cause; if there are several, the cause remains unknown. The run then stops.
  *
- * @returns the final trial of every suspect, and of a cause among the others; if the run is interrupted, only of those
- * resolved before
+ * * @returns the final trial of every suspect, and of a cause among the others; if the run is interrupted, only of
+ * those resolved before
  */
 export async function resolveOutage(
   context: RunContext,
