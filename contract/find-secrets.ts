@@ -272,7 +272,7 @@ function isAlphanumeric(text: string, at: number): boolean {
 }
 
 /**
- * * Returns the position of the first of the four letters and digits that end at `end`. Returns undefined if there are
+ * Returns the position of the first of the four letters and digits that end at `end`. Returns undefined if there are
  * fewer, or if a separator between them is too long.
  */
 function startOfLetters(text: string, end: number): number | undefined {

@@ -371,6 +371,8 @@ export interface RunObservations {
    */
   readonly outages: readonly {
     readonly inFlight: readonly string[];
+    /** If the endpoint stayed down: what was answered shortly before, and whose work may have gone on. */
+    readonly recent?: readonly string[] | undefined;
     readonly culprit: string | null;
     readonly recovered: boolean | null;
     readonly sign: string;

@@ -105,7 +105,7 @@ export function sentence(clause: string): string {
 }
 
 /**
- * * Parses names of mistakes of different kinds, joined by "+". An empty string means no mistakes. Returns undefined
+ * Parses names of mistakes of different kinds, joined by "+". An empty string means no mistakes. Returns undefined
  * when a name is unknown or a kind occurs twice.
  */
 export function mistakesNamed(names: string): Mistakes | undefined {

@@ -73,10 +73,10 @@ export function ofOutages(outages: RunObservations['outages'], results: Results)
   const named = culprits.length > 0 ? namesOf(culprits) : `one of ${namesOf(first.inFlight)}`;
   const isListed = culprits.length > 0 || results.some(({ id }) => id === STAYS_UP);
   const search =
-    culprits.length > 0
+    (culprits.length > 0
       ? ''
-      : ' To find the delivery that causes it, run again with a concurrency of 1 (`--concurrency 1`), or let a ' +
-        'supervisor restart the receiver.';
+      : ' To find the delivery that causes it, run again with a concurrency of 1 (`--concurrency 1`).') +
+    (relevant.some(({ recent = [] }) => recent.length > 0) ? LATE : '');
   const after = isListed && culprits.length === 0 ? `one of those that \`${STAYS_UP}\` lists` : named;
   const known = outageFinding(first, stayedDown, after);
   const shared = culprits.length > 0 || stopped.length === 0 ? '' : sharedBy(first.inFlight);
@@ -87,6 +87,9 @@ export function ofOutages(outages: RunObservations['outages'], results: Results)
   );
   return { ...counted(finding, guilty, relevant.length), agreement: relevant.length };
 }
+
+const LATE =
+  ' If work continues after an answer, let a supervisor restart the receiver: the run then finds the delivery.';
 
 function namesOf(culprits: readonly string[]): string {
   const more = culprits.length > 5 ? ` and ${culprits.length - 5} more` : '';

@@ -148,7 +148,7 @@ export class EffectsLedger {
   }
 
   /**
-   * * Returns what the window has shown about a notification. `tookMs` counts from the answer, or from `since` if that
+   * Returns what the window has shown about a notification. `tookMs` counts from the answer, or from `since` if that
    * is later.
    */
   effectsOf(id: string, since = 0): SeenEffects {

@@ -130,10 +130,9 @@ function carriedOver({ diagnosis, results }: ResultDocument, { document, id }: P
     title: `${one.title}, as in run ${id}`,
     evidence: one.evidence.filter((evidence) => same.has(evidence)),
   }));
-  return [
-    ...diagnosis.filter(({ evidence }) => evidence.length === 0),
-    ...kept.filter(({ evidence }) => evidence.length > 0),
-  ];
+  const shown = kept.filter(({ evidence }) => evidence.length > 0);
+  const isNew = (fault: string) => shown.every((one) => one.fault !== fault);
+  return [...diagnosis.filter(({ evidence, fault }) => evidence.length === 0 && isNew(fault)), ...shown];
 }
 
 /** Maximum number of checks of a cause that the summary lists. */
@@ -315,20 +314,38 @@ export async function causeOf(past: PastRun, number: number, marker: Marker): Pr
       ...Object.fromEntries(filled.map(([label, text]) => [label, asData(text)])),
     },
     list: 'checks',
-    entries: group.members.map((member) => {
-      const fields = checkFields(member);
-      const text = `${fields.id}: expected ${fields.expected}, got ${fields.got}`;
-      // A check of the whole run that no delivery shows: what it observed, and which deliveries may have caused it.
-      const suspects = (member.repeats ?? []).filter((one) => members.every((other) => other.id !== one));
-      if (suspects.length === 0) return { name: member.id, text, data: fields };
-      const observed = own.sent(member.observed);
-      return {
-        name: member.id,
-        text: `${text}\n   observed: ${asText(observed)}\n   suspects: ${suspects.join(', ')}`,
-        data: { ...fields, observed: asData(observed), suspects },
-      };
-    }),
+    entries: members.flatMap((member) => [checkEntry(member), ...suspectEntries(member, members, own)]),
   };
+}
+
+function checkEntry(member: ScenarioResult): Entry {
+  const fields = checkFields(member);
+  return { name: member.id, text: `${fields.id}: expected ${fields.expected}, got ${fields.got}`, data: fields };
+}
+
+const MAX_SUSPECTS = 20;
+
+/** For a check of the whole run: what it observed, and which deliveries may have caused it, unless they failed, too. */
+function suspectEntries(
+  { id, observed, repeats = [] }: ScenarioResult,
+  members: readonly ScenarioResult[],
+  own: OwnTexts,
+) {
+  const suspects = repeats.filter((one) => members.every((other) => other.id !== one));
+  if (suspects.length === 0) return [];
+  const seen = own.sent(observed);
+  const entries: Entry[] = [
+    { name: `${id}, observed`, text: `   observed: ${asText(seen)}`, data: { id, observed: asData(seen) } },
+  ];
+  for (let at = 0; at < suspects.length; at += MAX_SUSPECTS) {
+    const some = suspects.slice(at, at + MAX_SUSPECTS);
+    entries.push({
+      name: `${id}, suspects`,
+      text: `   suspects: ${some.join(', ')}`,
+      data: { id, suspects: some },
+    });
+  }
+  return entries;
 }
 
 /** Renders one check: verdict, exchanges, and how to repeat it. Bodies are cut at `maxBody`. */

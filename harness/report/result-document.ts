@@ -186,6 +186,7 @@ const shardRecord = z.strictObject({
     outages: z.array(
       z.strictObject({
         inFlight: z.array(wording),
+        recent: z.array(wording).optional(),
         culprit: wording.nullable(),
         recovered: z.boolean().nullable(),
         looksDead: z.boolean(),

@@ -54,9 +54,13 @@ export function decidingChecks({ members }: Cause): string[] {
   return idsToRepeat(examplesOf(members, MAX_IN_COMMAND));
 }
 
+/** Maximum number of checks that a command names. Above it, the command repeats all that failed last time. */
+const MAX_NAMED = 20;
+
 /** Returns the command that repeats the run, followed by a flag for each of these checks if it can select checks. */
 export function commandWords(document: ResultDocument, ids: readonly string[]): string[] {
-  return [runCommandOf(document), ...(document.command === undefined ? ids.map((id) => `--scenario ${id}`) : [])];
+  const flags = ids.length > MAX_NAMED ? ['--failed'] : ids.map((id) => `--scenario ${id}`);
+  return [runCommandOf(document), ...(document.command === undefined ? flags : [])];
 }
 
 /** Returns the command that shows whether a cause is fixed. */

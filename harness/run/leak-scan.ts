@@ -157,7 +157,7 @@ function once<T>(make: () => T): () => T {
 }
 
 /**
- * * Minimum number of consecutive Base64 characters of a signature that cannot occur by chance. For hexadecimal digits,
+ * Minimum number of consecutive Base64 characters of a signature that cannot occur by chance. For hexadecimal digits,
  * it is 1.5 times as many.
  */
 const MIN_SIGNATURE_PART = 12;

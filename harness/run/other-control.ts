@@ -1,5 +1,5 @@
 /**
- * * Determines what the endpoint accepts instead of the plain valid delivery: the same notification in another form,
+ * Determines what the endpoint accepts instead of the plain valid delivery: the same notification in another form,
  * which shows what the endpoint rejects, or another kind of notification. The run continues with the other kind as its
  * control, and omits the checks that send the rejected kind.
  */

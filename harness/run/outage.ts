@@ -31,12 +31,13 @@ interface Outage {
 }
 
 /**
- * * Resolves an outage. If the receiver comes back, each suspect is repeated alone, and the one that stops it again is
+ * Resolves an outage. If the receiver comes back, each suspect is repeated alone, and the one that stops it again is
  * the cause. If none does, work that continues after an answer may be the cause, so the suspects and the deliveries
  * that were answered shortly before are repeated in ever smaller groups. If the receiver does not come back, a single
- * suspect is the cause; if there are several, the cause remains unknown. The run then stops.
+ * suspect is the cause; if there are several, the cause remains unknown. The deliveries that were answered shortly
+ * before are recorded, because work for them may be the cause. The run then stops.
  *
- * * @returns the final trial of every suspect, and of a cause among the others; if the run is interrupted, only of
+ * @returns the final trial of every suspect, and of a cause among the others; if the run is interrupted, only of
  * those resolved before
  */
 export async function resolveOutage(
@@ -70,7 +71,9 @@ export async function resolveOutage(
   const single = suspects.length === 1 && only !== undefined ? only : null;
   if (!hasRecovered) {
     const culprit = single === null ? null : (inFlight[0] ?? '');
-    facts.recordOutage({ inFlight, culprit, recovered: false, ...outage }, stopSince(inFlight, outage.sign));
+    const late = outage.outcome === 'closed' ? recent.slice(-MAX_LATE_SUSPECTS).map(idOf) : [];
+    const stop = stopSince(inFlight, outage.sign, late.length > 0);
+    facts.recordOutage({ inFlight, recent: late, culprit, recovered: false, ...outage }, stop);
     return single !== null && hasProbe(single) ? [killedBy(single, outage)] : suspects;
   }
   if (wasAlone && single !== null && recent.length === 0 && downMs >= LONG_OUTAGE_MS && hasProbe(single)) {
@@ -214,12 +217,12 @@ function idOf({ planned }: Trial): string {
   return planned.scenario.id;
 }
 
-function stopSince(inFlight: readonly string[], sign: string): Stop {
+function stopSince(inFlight: readonly string[], sign: string, mayBeLate = false): Stop {
   const [first = ''] = inFlight;
   const since =
     inFlight.length === 1
       ? `has been down since ${first}`
-      : `is down: one of ${inFlight.length} deliveries in flight stopped it`;
+      : `is down: one of ${inFlight.length} deliveries in flight stopped it${mayBeLate ? ', or earlier work' : ''}`;
   return { code: 'receiver-down', reason: `the receiver ${since} (${sign})` };
 }
 

@@ -131,7 +131,11 @@ function shardRecordOf(
     seen: {
       answerTimesMs: [...seen.answerTimesMs],
       leaks: seen.leaks.map(({ leak, scenario }) => ({ leak, scenario })),
-      outages: seen.outages.map((one) => ({ ...one, inFlight: [...one.inFlight] })),
+      outages: seen.outages.map(({ inFlight, recent = [], ...one }) => ({
+        ...one,
+        inFlight: [...inFlight],
+        ...(recent.length > 0 && { recent: [...recent] }),
+      })),
       failedControls: seen.failedControls.map((one) => ({ ...one })),
       rejections: seen.rejections.map((one) => ({ ...one })),
     },

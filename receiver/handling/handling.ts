@@ -36,7 +36,7 @@ export class Handling {
   #onSettled: (() => void)[] = [];
 
   /**
-   * * With a durable inbox, recovers the entries of receivers that are gone, and begins to claim entries. Without
+   * With a durable inbox, recovers the entries of receivers that are gone, and begins to claim entries. Without
    * handlers, it never claims any.
    */
   constructor(config: HandlingConfig) {

@@ -83,13 +83,16 @@ const staysUp: ObservationScenario = {
       outages.length === 1 ? `1 outage: ${first.sign}` : `${outages.length} outages, the first: ${first.sign}`;
     const { outcome } = first;
     const culprits = [...new Set(outages.flatMap(({ culprit }) => (culprit === null ? [] : [culprit])))];
+    const recent = outages.flatMap((outage) => outage.recent ?? []);
+    const late =
+      recent.length === 0 ? '' : `; or work for one of ${recent.length} deliveries answered in the second before`;
     if (culprits.length > 0) {
       return {
         verdict: 'fail',
         observed,
         outcome,
-        reason: `the endpoint stopped answering because of ${culprits.join(', ')}`,
-        repeats: culprits,
+        reason: `the endpoint stopped answering because of ${culprits.join(', ')}${late}`,
+        repeats: [...culprits, ...recent],
       };
     }
     const lost = outages.find(({ recovered, looksDead }) => recovered === false && looksDead);
@@ -104,8 +107,8 @@ const staysUp: ObservationScenario = {
         verdict: 'fail',
         observed,
         outcome,
-        reason: `the endpoint went down and stayed down (${lost.sign}); in flight were: ${suspects}`,
-        repeats: lost.inFlight,
+        reason: `the endpoint went down and stayed down (${lost.sign}); in flight were: ${suspects}${late}`,
+        repeats: [...lost.inFlight, ...recent],
       };
     }
     return {

@@ -28,7 +28,7 @@ export interface PartnersFlags extends RegisterFlags {
 const HOURS = { hours: true };
 
 /**
- * * Returns 0. Exceptions: with a name, 1 if the partner must not get traffic; with `--expiring` or `--changed`, 1 if a
+ * Returns 0. Exceptions: with a name, 1 if the partner must not get traffic; with `--expiring` or `--changed`, 1 if a
  * partner is found.
  */
 export async function partnersCommand(name: string | undefined, flags: PartnersFlags): Promise<number> {

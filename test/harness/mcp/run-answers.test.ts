@@ -23,6 +23,19 @@ it('the deliveries that were in flight are all listed, as far as the size of the
   expect(JSON.stringify(answer.structuredContent)).toContain(ids.join(', '));
 });
 
+it('the details of a cause list what may have caused an outage, in parts', async () => {
+  const repeats = Array.from({ length: 25 }, (_, at) => `valid/kind-number-${at}`);
+  const down = resultWith({ id: 'delivery/stays-up', verdict: 'fail', observed: '1 outage: it is down', repeats });
+  const { entries } = await causeOf(pastRun(down), 1, marker);
+  const suspects = entries.flatMap(({ data }) => (data as { suspects?: string[] }).suspects ?? []);
+  expect(suspects).toEqual(repeats);
+  expect(entries.map(({ name }) => name)).toEqual([
+    'delivery/stays-up',
+    ...['observed', 'suspects', 'suspects'].map((what) => `delivery/stays-up, ${what}`),
+  ]);
+  expect(entries[1]?.text).toContain('it is down');
+});
+
 it('a check that fails although its status is the expected one says what else was seen', async () => {
   const expected = { verdict: 'fail', expected: '200', observed: '200' } as const;
   const { entries } = await causeOf(

@@ -15,7 +15,7 @@ import { hmacOf, verifying } from '../../endpoints/verifying.ts';
 type Selection = NonNullable<Parameters<typeof run>[0]['selection']>;
 
 /** What a delivery does to the receiver: nothing, drop every connection, or stop it for a while or for good. */
-type Effect = 'none' | 'drop' | 'stop' | 'stop-late' | 'stop-for-good';
+type Effect = 'none' | 'drop' | 'stop' | 'stop-late' | 'stop-for-good' | 'stop-late-for-good';
 
 const SECRET = randomBytes(32).toString('base64');
 const valid = verifying((body) => hmacOf(SECRET, body).toString('base64'));
@@ -50,6 +50,7 @@ async function fragileReceiver(effectOf: (body: Buffer) => Effect): Promise<stri
   let sockets = new Set<Socket>();
   let timer: NodeJS.Timeout | undefined;
   let left = 0;
+  let isForGood = false;
 
   const down = () => {
     server?.close();
@@ -61,7 +62,7 @@ async function fragileReceiver(effectOf: (body: Buffer) => Effect): Promise<stri
     timer = setTimeout(() => void up(port), DOWN_MS);
   };
   const listener: RequestListener = (request, response) => {
-    if (left > 0 && --left === 0) return restart();
+    if (left > 0 && --left === 0) return isForGood ? down() : restart();
     const chunks: Buffer[] = [];
     request.on('data', (chunk) => chunks.push(chunk));
     request.on('end', () => {
@@ -69,7 +70,8 @@ async function fragileReceiver(effectOf: (body: Buffer) => Effect): Promise<stri
       const signed = request.headers['x-service-signature'] === hmacOf(SECRET, body).toString('base64');
       const effect = signed ? effectOf(body) : 'none';
       if (effect === 'none') return;
-      if (effect === 'stop-late') left = LATE_REQUESTS;
+      isForGood = effect === 'stop-late-for-good';
+      if (effect.startsWith('stop-late')) left = LATE_REQUESTS;
       else if (effect === 'drop') for (const socket of sockets) socket.resetAndDestroy();
       else down();
       if (effect === 'stop') timer = setTimeout(() => void up(port), DOWN_MS);
@@ -158,6 +160,16 @@ describe('a receiver that one delivery stops for good', () => {
     expect([...rest]).toEqual([`the receiver has been down since ${CULPRIT}`]);
     expect(document.diagnosis[0]?.fault).toBe('dies-and-stays-down');
     expect(document.judged).toBe(document.planned);
+  });
+
+  it.each([[1], [4]])('is a suspect, with %d in flight, if the receiver stops after its answer', async (width) => {
+    const url = await fragileReceiver(onCulprit('stop-late-for-good'));
+    const { document } = await runAgainst(url, width, { scenarios: [...MALFORMED, 'delivery/stays-up'] });
+    const stopped = document.results.find(({ id }) => id === 'delivery/stays-up');
+    expect(stopped).toMatchObject({ verdict: 'fail', repeats: expect.arrayContaining([CULPRIT]) });
+    expect(stopped?.reason).toMatch(/; or work for one of \d+ deliveries answered in the second before$/);
+    // A single delivery in flight is named as the cause, with the mistake that it shows.
+    if (width > 1) expect(document.diagnosis[0]?.fix).toContain('If work continues after an answer');
   });
 
   it('fails none of several in flight, and names them all', async () => {

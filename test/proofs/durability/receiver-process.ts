@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, existsSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -168,7 +168,7 @@ export function bundledScript(script = SCRIPT): Promise<string> {
 async function bundleScript(script: string): Promise<string> {
   mkdirSync(BUNDLES, { recursive: true });
   const outfile = join(mkdtempSync(BUNDLES), 'receiver.mjs');
-  process.once('exit', () => rmSync(join(outfile, '../..'), { recursive: true, force: true }));
+  process.once('exit', () => rmSync(dirname(outfile), { recursive: true, force: true }));
   const options = { bundle: true, format: 'esm', platform: 'node', packages: 'external', target: 'node20' } as const;
   await build({ ...options, entryPoints: [script], outfile, external: [HANDLERS] });
   return outfile;
