@@ -448,6 +448,8 @@ export interface EffectsAudit {
     readonly outcome: 'accepted' | 'rejected' | 'unknown';
     /** True for the plain valid delivery, which no receiver may ignore. */
     readonly isControl: boolean;
+    readonly deliveries: number;
+    /** How often it was handled. */
     readonly times: number;
     /**
      * The fields of the notification as JSON, by path (`data.transactionId`). Empty if the body is not one of the

@@ -2,8 +2,8 @@
 export { diagnose } from './diagnose.ts';
 export { type DictionaryFault, type FaultDictionary, loadDictionary, matchesAny } from './fault-dictionary.ts';
 export type { Finding } from './finding.ts';
+export { lossOf, repetitionOf } from './handlings.ts';
 export { loggedIn } from './logged.ts';
-export { lossOf } from './losses.ts';
 export { namedFindings } from './named-findings.ts';
 export {
   explainCertificates,

@@ -35,6 +35,7 @@ interface SentNotification {
   readonly scenarios: Set<string>;
   readonly outcomes: Set<TrackedDelivery['outcome']>;
   isControl: boolean;
+  deliveries: number;
   /** The body of the first delivery of this notification. */
   readonly body: Uint8Array;
   /** Whether every delivery was rejected or incomplete, so the receiver cannot have handled it under another id. */
@@ -99,6 +100,7 @@ export class EffectsLedger {
     const isUnclear = isRaw === true || ids.length > 1 || (outcome === 'accepted' && !isValid);
     for (const id of ids) {
       const one = this.#notifications.get(id) ?? this.#add(id, body);
+      one.deliveries += 1;
       one.scenarios.add(scenario);
       one.outcomes.add(isUnclear ? 'unknown' : outcome);
       one.isRejected &&= outcome === 'rejected' || isCutOff === true;
@@ -109,7 +111,7 @@ export class EffectsLedger {
   }
 
   #add(id: string, body: Uint8Array): SentNotification {
-    const common = { isControl: false, isRejected: true, answeredAt: 0, seenAt: null, handled: [] };
+    const common = { isControl: false, deliveries: 0, isRejected: true, answeredAt: 0, seenAt: null, handled: [] };
     const one: SentNotification = { ...common, body, scenarios: new Set(), outcomes: new Set() };
     this.#notifications.set(id, one);
     const folded = id.toLowerCase();
@@ -163,10 +165,11 @@ export class EffectsLedger {
     const elsewhere = all.filter(([, { isRejected, handled }]) => !isRejected && handled.length === 0);
     const unexplained = this.#total - this.#totalBefore - explained - elsewhere.length - this.#untraceable;
     return {
-      notifications: all.map(([id, { scenarios, outcomes, isControl, handled, body }]) => ({
+      notifications: all.map(([id, { scenarios, outcomes, isControl, deliveries, handled, body }]) => ({
         id,
         scenarios: [...scenarios],
         isControl,
+        deliveries,
         outcome: outcomes.has('unknown') ? 'unknown' : outcomes.has('accepted') ? 'accepted' : 'rejected',
         times: handled.length,
         fields: fieldsIn(body),

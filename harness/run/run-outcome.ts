@@ -3,7 +3,7 @@
 import { performance } from 'node:perf_hooks';
 import { maskUrl } from '../../contract/masked-url.ts';
 import { catalogueDigest, type Feature } from '../../scenarios/index.ts';
-import { loggedIn, lossOf } from '../diagnose/index.ts';
+import { type Finding, loggedIn, lossOf, repetitionOf } from '../diagnose/index.ts';
 import type { PartialReason, ResultDocument, ScenarioResult } from '../report/result-document.ts';
 import type { Pin } from '../transport/index.ts';
 import { version } from '../version.ts';
@@ -97,9 +97,11 @@ function partialReasonsOf(
 /** Returns the causes that the log and the effects window reveal, each with the checks that it explains. */
 function causesSeen({ log, effects }: RunFacts['seen'], results: readonly ScenarioResult[]): FindingWithChecks[] {
   const logged = loggedIn(log ?? []);
-  const lost = effects === undefined ? null : lossOf(effects);
-  const checks = results.flatMap(({ id, outcome }) => (outcome === 'not-handled' ? [id] : []));
-  return [logged, lost && { finding: lost, checks }].filter((cause) => cause !== null);
+  if (effects === undefined) return logged === null ? [] : [logged];
+  const explaining = (outcome: string, finding: Finding | null) =>
+    finding && { finding, checks: results.filter((one) => one.outcome === outcome).map(({ id }) => id) };
+  const handlings = [explaining('not-handled', lossOf(effects)), explaining('handled-twice', repetitionOf(effects))];
+  return [logged, ...handlings].filter((cause) => cause !== null);
 }
 
 function scoringOf(revision: RunOptions['revision'], results: readonly ScenarioResult[]): ResultDocument['scoring'] {

@@ -166,8 +166,15 @@ describe('the audit', () => {
     ];
     const { notifications, unexplained } = await auditOf(deliveries, ['a']);
     expect(notifications).toMatchObject([
-      { id: 'a', scenarios: ['signature/missing', 'signature/wrong'], outcome: 'rejected', isControl: false, times: 1 },
-      { id: 'b', scenarios: ['valid/wallet'], outcome: 'rejected', isControl: false, times: 0 },
+      {
+        id: 'a',
+        scenarios: ['signature/missing', 'signature/wrong'],
+        outcome: 'rejected',
+        isControl: false,
+        deliveries: 2,
+        times: 1,
+      },
+      { id: 'b', scenarios: ['valid/wallet'], outcome: 'rejected', isControl: false, deliveries: 1, times: 0 },
     ]);
     expect(unexplained).toBe(0);
   });

@@ -144,7 +144,7 @@ export const CASES: readonly Case[] = [
     store: 'SQLite',
     level: 2,
     red: ['effects/accepted-once'],
-    diagnosis: ['copies-handled', 'effect-and-id-apart', 'copy-handled-again'],
+    diagnosis: ['effect-and-id-apart'],
   },
   mutant('queue-in-memory', 'lost when it is killed'),
   mutant('known-ids-in-memory', 'copies are handled again after a restart'),

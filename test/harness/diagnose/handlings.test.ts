@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { lossOf } from '../../../harness/diagnose/losses.ts';
+import { lossOf, repetitionOf } from '../../../harness/diagnose/handlings.ts';
 import type { EffectsAudit } from '../../../scenarios/index.ts';
 
 type Notification = EffectsAudit['notifications'][number];
@@ -7,7 +7,13 @@ type Notification = EffectsAudit['notifications'][number];
 /** Creates an accepted notification of a run, with these fields. */
 function notification(at: number, times: number, fields: Record<string, unknown>, more: Partial<Notification> = {}) {
   const texts = Object.entries({ id: `n${at}`, ...fields }).map(([path, value]) => [path, JSON.stringify(value)]);
-  const common = { id: `n${at}`, scenarios: ['controls'], isControl: true, outcome: 'accepted' } as const;
+  const common = {
+    id: `n${at}`,
+    scenarios: ['controls'],
+    isControl: true,
+    deliveries: 1,
+    outcome: 'accepted',
+  } as const;
   return { ...common, times, fields: Object.fromEntries(texts), ...more };
 }
 
@@ -66,5 +72,31 @@ describe('what the lost notifications of a run share', () => {
     ['few are', (_, at) => at !== 7 && at !== 9],
   ])('is not said where %s', (_, isHandled) => {
     expect(lossWith(isHandled)).toBeNull();
+  });
+});
+
+describe('repeated notifications', () => {
+  /** Twenty notifications; every fifth was handled twice. */
+  const repeating = (more: Partial<Notification> = {}, problem: string | null = null) => {
+    const notifications = Array.from({ length: 20 }, (_, at) => notification(at, at % 5 === 0 ? 2 : 1, {}, more));
+    return repetitionOf({ notifications, unexplained: 0, problem });
+  };
+
+  it('are counted if each of them was delivered once', () => {
+    expect(repeating()).toMatchObject({
+      mistake: 'effect-and-id-apart',
+      title: 'Handles 4 of 20 notifications again that were delivered once',
+    });
+  });
+
+  it('are not reported if copies were delivered, or if the answers do not say what happened', () => {
+    expect(repeating({ deliveries: 2 })).toBeNull();
+    expect(repeating({ outcome: 'unknown' })).toBeNull();
+    expect(repeating({}, 'no answer')).toBeNull();
+  });
+
+  it('are not reported if all or very few of them were repeated', () => {
+    expect(repeating({ times: 2 })).toBeNull();
+    expect(repeating({ times: 1 })).toBeNull();
   });
 });

@@ -1,6 +1,7 @@
 /**
- * Finds what the accepted but unhandled notifications have in common. If a receiver deduplicates by the wrong field, it
- * handles only the first notification with each value of that field. All functions are pure.
+ * Finds what the accepted notifications that were handled never, or more than once, have in common. If a receiver
+ * deduplicates by the wrong field, it handles only the first notification with each value of that field. All functions
+ * are pure.
  */
 import type { EffectsAudit } from '../../scenarios/index.ts';
 import { groupBy } from '../report/index.ts';
@@ -8,8 +9,8 @@ import { type Finding, findingOf } from './finding.ts';
 
 type Notifications = EffectsAudit['notifications'];
 
-/** Minimum number of losses; fewer may be chance. */
-const MIN_LOST = 3;
+/** Minimum number of losses or repetitions; fewer may be chance. */
+const MIN_FOUND = 3;
 /**
  * Minimum share of the losses that a field must explain. It is below 1, because kinds that the receiver does not know
  * have no effect in any case.
@@ -28,7 +29,7 @@ export function lossOf({ notifications, problem }: EffectsAudit): Finding | null
   if (problem !== null) return null;
   const accepted = notifications.filter(({ outcome }) => outcome === 'accepted');
   const lost = accepted.filter(isLost);
-  if (lost.length < MIN_LOST || lost.length === accepted.length) return null;
+  if (lost.length < MIN_FOUND || lost.length === accepted.length) return null;
   // A notification without a clear answer may still have been the first one.
   const known = notifications.filter(
     ({ fields, ...one }) => 'id' in fields && (one.outcome === 'accepted' || one.times > 0),
@@ -48,6 +49,20 @@ export function lossOf({ notifications, problem }: EffectsAudit): Finding | null
   return findingOf('acknowledged-before-stored', title, 'acknowledged-before-stored');
 }
 
+/**
+ * Returns the finding about notifications that were handled more than once although each was delivered once. Checks
+ * then fail by chance, so it means nothing which of them send copies or restart the receiver. Null if there are too
+ * few, if the effects window gave no answer, or if every notification was repeated.
+ */
+export function repetitionOf({ notifications, problem }: EffectsAudit): Finding | null {
+  if (problem !== null) return null;
+  const once = notifications.filter(({ outcome, deliveries }) => outcome === 'accepted' && deliveries === 1);
+  const repeated = once.filter(({ times }) => times > 1);
+  if (repeated.length < MIN_FOUND || repeated.length === once.length) return null;
+  const title = `Handles ${repeated.length} of ${once.length} notifications again that were delivered once`;
+  return findingOf('effect-and-id-apart', title, 'effect-and-id-apart');
+}
+
 const isLost = ({ times }: Notifications[number]) => times === 0;
 
 /**
@@ -63,7 +78,7 @@ function sharedKeys(notifications: Notifications, lost: number): string[] {
       const isKey = handled <= 1 || (value === ABSENT && (copies === 0 || handled <= MAX_ABSENT));
       return { isKey, explained: handled === 0 ? 0 : copies, isPresent: value !== ABSENT };
     });
-    const isShown = sumOf(groups.filter(({ isPresent }) => isPresent)) >= MIN_LOST;
+    const isShown = sumOf(groups.filter(({ isPresent }) => isPresent)) >= MIN_FOUND;
     return { path, share: isShown && groups.every(({ isKey }) => isKey) ? sumOf(groups) / lost : 0 };
   });
   const best = Math.max(EXPLAINED, ...explained.map(({ share }) => share));
