@@ -115,8 +115,8 @@ function groupsOf({ document, full }: PastRun): Group[] {
 }
 
 /**
- * Returns the full run's causes of the checks that fail as before. A partial run has too few outcomes for its own
- * diagnosis, except for findings that no failed check shows, which are kept.
+ * Returns the full run's causes of the checks that fail as before, and the run's own causes of the others. A partial
+ * run has too few outcomes to name a fault as well as the full run.
  */
 function carriedOver({ diagnosis, results }: ResultDocument, { document, id }: PastRun): ResultDocument['diagnosis'] {
   const before = new Map(document.results.map((result) => [result.id, result]));
@@ -125,14 +125,16 @@ function carriedOver({ diagnosis, results }: ResultDocument, { document, id }: P
     return other !== undefined && other.verdict === result.verdict && gotOf(other) === gotOf(result);
   };
   const same = new Set(results.filter(isAsBefore).map((result) => result.id));
-  const kept = document.diagnosis.map((one) => ({
-    ...one,
-    title: `${one.title}, as in run ${id}`,
-    evidence: one.evidence.filter((evidence) => same.has(evidence)),
-  }));
-  const shown = kept.filter(({ evidence }) => evidence.length > 0);
-  const isNew = (fault: string) => shown.every((one) => one.fault !== fault);
-  return [...diagnosis.filter(({ evidence, fault }) => evidence.length === 0 && isNew(fault)), ...shown];
+  const kept = document.diagnosis.flatMap((one) => {
+    const now = diagnosis.find(({ fault }) => fault === one.fault) ?? one;
+    const evidence = [...one.evidence.filter((evidence) => same.has(evidence)), ...(now === one ? [] : now.evidence)];
+    return evidence.length === 0 ? [] : [{ ...now, title: `${now.title}, as in run ${id}`, evidence }];
+  });
+  const explained = new Set(kept.flatMap(({ evidence }) => evidence));
+  const others = diagnosis
+    .filter(({ fault }) => kept.every((one) => one.fault !== fault))
+    .filter(({ evidence }) => evidence.length === 0 || evidence.some((id) => !explained.has(id)));
+  return [...kept, ...others];
 }
 
 /** Maximum number of checks of a cause that the summary lists. */

@@ -334,6 +334,21 @@ describe('the configuration', () => {
     await server.close();
   });
 
+  it('every tool takes the last endpoint with its settings, and run_failed says why a run had no verdict', async () => {
+    const server = await startedMcp({ env: { HOOKPROOF_URL: receiver.url } });
+    const url = `http://127.0.0.1:${await freePort()}/`;
+    await server.call('run', { url, open: true, scenarios: ['valid/plain'] });
+    // Without `open`, a run without credentials is refused.
+    expect((await server.call('run', { scenarios: ['valid/plain'] })).data).toMatchObject({ url });
+    expect((await server.call('doctor')).data).toMatchObject({ url });
+    const failed = await server.call('run_failed');
+    expect(codeOf(failed)).toBe('MCP_NO_VERDICT');
+    expect(failed.text).toContain(`run r2 of ${url} had no verdict`);
+    expect(failed.text).toContain('Nothing is listening');
+    expect(failed.text).toContain('Start the receiver');
+    await server.close();
+  });
+
   it('run_failed before any run is an error', async () => {
     const server = await startedMcp({ env: { HOOKPROOF_SECRET: SECRET } });
     expect(codeOf(await server.call('run_failed'))).toBe('MCP_UNKNOWN_RUN');

@@ -245,6 +245,16 @@ describe('availability', () => {
     });
   });
 
+  it('names what was answered shortly before a receiver went down for good', () => {
+    const outage = { inFlight: ['http/burst'], recent: ['valid/plain'], recovered: false, sign, looksDead: true };
+    for (const culprit of [null, 'http/burst']) {
+      expect(observe({ ...outage, culprit })).toMatchObject({
+        reason: expect.stringContaining('or work for one of 1 deliveries answered in the second before'),
+        repeats: ['http/burst', 'valid/plain'],
+      });
+    }
+  });
+
   it('is inconclusive when only the network or a gateway seems to be down', () => {
     const outage = { inFlight: ['http/burst'], culprit: null, recovered: false, sign, looksDead: false };
     expect(observe(outage).verdict).toBe('inconclusive');

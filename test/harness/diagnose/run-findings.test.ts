@@ -83,6 +83,16 @@ describe('the diagnosis', () => {
     expect(again?.fault).toBe('dies-and-is-restarted');
   });
 
+  it('advises a supervisor if work after an answer may have stopped the receiver', async () => {
+    const outage = { culprit: null, recovered: false, sign: 'no answer', outcome: 'closed', inFlight: ['valid/plain'] };
+    const fixAfter = async (more: object) => {
+      const outages = [{ ...outage, ...more }] as unknown as Parameters<typeof diagnose>[0]['outages'];
+      return (await diagnosed({}, { outages }))[0]?.fix;
+    };
+    expect(await fixAfter({ recent: ['valid/steady'] })).toContain('let a supervisor restart the receiver');
+    expect(await fixAfter({})).not.toContain('supervisor');
+  });
+
   it('does not claim that a process ended if it still answers', async () => {
     const outage = {
       culprit: null,
