@@ -167,7 +167,11 @@ afterAll(() => Promise.all(endpoints.map((close) => close())));
 
 const correct = verifying((body) => hmacOf(SECRET, body).toString('base64'));
 
-async function runAgainst(listener: RequestListener, suites: readonly string[], limits: { timeoutMs: number }) {
+async function runAgainst(
+  listener: RequestListener,
+  suites: readonly string[],
+  limits: { timeoutMs: number; concurrency?: number },
+) {
   const { url, close } = await serve(listener);
   endpoints.push(close);
   const document = await run({
@@ -206,11 +210,13 @@ describe.concurrent('a receiver that never answers forged deliveries', () => {
         correct(request, response);
       },
       ['signature'],
-      // Within this time limit, valid deliveries are answered even on a busy machine.
-      { timeoutMs: 3000 },
+      // Within this time limit, valid deliveries are answered even on a busy machine. With more deliveries at a time,
+      // their waits could end the run before the first are repeated.
+      { timeoutMs: 3000, concurrency: 4 },
     );
     const failed = of('fail');
-    expect(failed.length).toBeGreaterThanOrEqual(3);
+    const reasons = [...new Set(of('inconclusive').map(({ reason }) => reason))];
+    expect(failed.length, reasons.slice(0, 5).join('\n')).toBeGreaterThan(0);
     expect(new Set(failed.map(({ outcome }) => outcome))).toEqual(new Set(['silence']));
     const early = of('inconclusive').filter(({ decidedBy }) => decidedBy === 'decided-early');
     expect(early.length).toBeGreaterThan(failed.length);

@@ -92,7 +92,7 @@ describe('hostile endpoints', () => {
       partner: { url: endpoint.url, signing: { secret: material.secret } },
       selection: { suites: ['signature'] },
       // Long enough for a valid delivery on a busy machine.
-      limits: { timeoutMs: 400, recoveryMs: 200, concurrency: 8 },
+      limits: { timeoutMs: 400, recoveryMs: 200, concurrency: 4 },
     });
     await endpoint.close();
     expect(counts.fail).toBeGreaterThan(0);
