@@ -35,6 +35,9 @@ export const RESERVED_HEADERS: ReadonlySet<string> = new Set([
   'upgrade',
 ]);
 
+/** Matches a token (RFC 9110, 5.6.2): the name of a header or of a method. */
+export const TOKEN = /^[!#$%&'*+.^_`|~\w-]+$/;
+
 /** Compares two header names case-insensitively, as HTTP does. */
 export function sameHeaderName(a: string, b: string): boolean {
   return a.toLowerCase() === b.toLowerCase();

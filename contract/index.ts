@@ -8,6 +8,7 @@ export {
   LIMITS,
   RESERVED_HEADERS,
   sameHeaderName,
+  TOKEN,
 } from './delivery.ts';
 export {
   type BuyNotification,

@@ -10,6 +10,7 @@ import {
   LIMITS,
   RESERVED_HEADERS,
   sameHeaderName,
+  TOKEN,
 } from '../contract/index.ts';
 import {
   type Budget,
@@ -286,11 +287,8 @@ function requireValues(values: readonly unknown[], option: string): void {
   });
 }
 
-/** The characters that HTTP allows in a header name. */
-const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
-
 function isUsableHeaderName(name: unknown): boolean {
-  return typeof name === 'string' && HEADER_NAME.test(name) && !RESERVED_HEADERS.has(name.toLowerCase());
+  return typeof name === 'string' && TOKEN.test(name) && !RESERVED_HEADERS.has(name.toLowerCase());
 }
 
 function requireHeaderName(name: string, option: string): void {

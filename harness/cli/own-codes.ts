@@ -24,9 +24,9 @@ const AREAS: readonly (readonly [prefixes: string, area: string, described: stri
 
 /** Returns what an error code is about and where that is described; null if it is not one. */
 export function areaOfCode(name: string): { readonly area: string; readonly described: string } | null {
-  const [prefix = '', ...rest] = name.split('_');
+  const prefix = /^([A-Z]+)(?:_[A-Z]+)+$/.exec(name)?.[1] ?? '';
   const found = AREAS.find(([prefixes]) => prefixes.split(' ').includes(prefix));
-  if (found === undefined || !/^(?:_[A-Z]+)+$/.test(rest.map((word) => `_${word}`).join(''))) return null;
+  if (found === undefined) return null;
   const [, area, described] = found;
   return { area, described };
 }

@@ -1,5 +1,5 @@
 /** Turns commands and flags that texts of hookproof name into what an MCP client can use: tool calls and settings. */
-import { SETTINGS, type Setting } from '../config/settings.ts';
+import { flagOf, SETTINGS, type Setting } from '../config/settings.ts';
 
 /** What a tool takes instead of the arguments and flags of the command with its name. */
 interface Call {
@@ -24,10 +24,9 @@ const ARGUMENTS: Readonly<Record<string, string>> = { ...RUN, deliver: 'deliver'
 
 /** The setting of a flag; its path and whether it is only a flag. */
 const OF_FLAG = new Map(
-  (SETTINGS as readonly Setting[]).flatMap(({ flag, flagOnly = false, path }) => {
-    const name = flag === undefined ? undefined : /--([a-z-]+)/.exec(flag)?.[1];
-    return name === undefined ? [] : [[name, { path, flagOnly }] as const];
-  }),
+  (SETTINGS as readonly Setting[]).map(
+    (setting) => [flagOf(setting)?.slice(2), { path: setting.path, flagOnly: setting.flagOnly ?? false }] as const,
+  ),
 );
 
 /** Code in backticks; a command at the end of a line of an explanation; a flag in the text. */

@@ -4,6 +4,7 @@ import {
   DEFAULT_SIGNATURE_HEADER,
   type HeaderLine,
   sameHeaderName,
+  TOKEN,
 } from '../../contract/index.ts';
 import { signatureOf } from '../../contract/signing/index.ts';
 import type { Partner } from '../partner.ts';
@@ -12,7 +13,6 @@ import type { CapturedRequest } from './captured-request.ts';
 
 /** Maximum body size: with a larger one, the script would be too long to paste into a terminal. */
 const MAX_BODY_BYTES = 64 * 1024;
-const TOKEN = /^[!#$%&'*+.^_`|~\w-]+$/;
 /** Matches the names of headers that usually contain credentials. */
 const CREDENTIAL_NAME = /^(?:(?:proxy-)?authorization|cookie)$|(?:^|[-_])(?:token|secret|password|passwd|key|auth)$/i;
 /** Headers that curl adds itself unless they are given or removed. */

@@ -7,12 +7,11 @@ import {
   HookproofError,
   LIMITS,
   RESERVED_HEADERS,
+  TOKEN,
 } from '../../contract/index.ts';
 import type { Partner } from '../partner.ts';
 import { checkTlsMaterial } from '../transport/index.ts';
 
-/** A header name: a token (RFC 9110, 5.6.2). */
-const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 /** Not allowed in a header value: control characters except the tab, and characters above one byte. */
 const UNSENDABLE = /[^\t\x20-\x7e\x80-\xff]/;
 

@@ -2,7 +2,7 @@
  * Writes ordinary requests and reads ordinary answers as text. Both functions decline everything else: then Node's HTTP
  * client writes the request, or reads the answer and decides what is invalid about it.
  */
-import type { HeaderLine } from '../../contract/index.ts';
+import { type HeaderLine, TOKEN } from '../../contract/index.ts';
 import type { Answer, Prepared } from './attempt.ts';
 import { headOf } from './message-reader.ts';
 
@@ -11,7 +11,6 @@ const ONE_PIECE_BYTES = 16 * 1024;
 
 const PLAIN_METHOD = /^(?:POST|PUT|PATCH|DELETE|GET)$/;
 const PLAIN_TARGET = /^\/[\x21-\xff]*$/;
-const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 const NOT_A_VALUE = /[^\t\x20-\x7e\x80-\xff]/;
 
 /** Header names that change how Node sends a request. */

@@ -1,7 +1,19 @@
 /** What a signing scheme is, as data. Every function of this folder works for any literal of this type. */
+import type { HeaderLine } from '../../delivery.ts';
 
 /** A text with placeholders in braces. */
 export type Template = string;
+
+/** A status, or a class of statuses. */
+type SchemeStatus = number | '2xx' | '4xx';
+
+/** A delivery of the service, without the headers that sign it. */
+export interface SchemeSample {
+  readonly name: string;
+  /** Headers that say what the delivery is: a topic, the name of an event, a Content-Type. */
+  readonly headers: readonly HeaderLine[];
+  readonly body: string | Uint8Array;
+}
 
 /** How a service signs the webhooks that it sends. */
 export interface Scheme {
@@ -18,12 +30,17 @@ export interface Scheme {
   readonly encoding: 'base64' | 'hex';
   /** How the key is made from the secret: a prefix that is removed, and the encoding of the rest. */
   readonly secret: { readonly prefix?: string; readonly encoding: 'utf8' | 'base64' };
-  /** One signature: a template over `{value}`. Default: `{value}`. */
-  readonly signature?: Template;
+  /** One signature: a template over `{value}`. */
+  readonly signature: Template;
   /** What separates several signatures in a header. Without it, there is only one. */
   readonly separator?: string;
   /** The greatest difference between the timestamp and the receiver's clock, in seconds, if receivers must check it. */
   readonly toleranceSeconds?: number;
+  /** The answers with which a receiver accepts and rejects a delivery. */
+  readonly accepts: readonly SchemeStatus[];
+  readonly rejects: readonly SchemeStatus[];
+  /** Small deliveries as the service makes them. Empty for the service of the specification, whose kinds are known. */
+  readonly samples: readonly SchemeSample[];
 }
 
 /** What a scheme signs, apart from the secret. */

@@ -59,7 +59,7 @@ function signatureBytes(scheme: Scheme, bytes: Uint8Array, secret: string): Buff
 /** Returns one signature as it stands in the header. */
 function schemeSignature(scheme: Scheme, input: SchemeInput, secret: string): string {
   const bytes = signatureBytes(scheme, signedBytes(scheme.signed, input), secret);
-  return `${fillTemplate(scheme.signature ?? '{value}', { value: bytes.toString(scheme.encoding) })}`;
+  return `${fillTemplate(scheme.signature, { value: bytes.toString(scheme.encoding) })}`;
 }
 
 /**
@@ -88,13 +88,14 @@ export function messageIdOf(body: Uint8Array, timestamp: number): string {
   return `msg_${createHash('sha256').update(`${timestamp}.`).update(body).digest('hex').slice(0, 24)}`;
 }
 
-const ENCODING_NAMES = { base64: 'Base64', hex: 'hex' } as const;
+/** The names of the encodings of a signature. */
+export const ENCODINGS = { base64: 'Base64', hex: 'hex', base64url: 'Base64 for URLs' } as const;
 
 /** Describes what is signed and how the value is written. */
-export function describeScheme({ algorithm, encoding, signed, signature = '{value}', headers }: Scheme): string {
+export function describeScheme({ algorithm, encoding, signed, signature, headers }: Scheme): string {
   const name = algorithm === 'ed25519' ? 'an Ed25519 signature' : `HMAC-${algorithm.replace('sha', 'SHA')}`;
   const [template = ''] = Object.values(headers).filter((value) => value.includes('{signature}'));
   const written = template.replace('{signature}', signature).replaceAll(/\{(\w+)\}/g, '<$1>');
   const over = signed.replaceAll(/\{(\w+)\}/g, '<$1>');
-  return `${ENCODING_NAMES[encoding]} of ${name} over ${over}${written === '<value>' ? '' : `, as ${written}`}`;
+  return `${ENCODINGS[encoding]} of ${name} over ${over}${written === '<value>' ? '' : `, as ${written}`}`;
 }

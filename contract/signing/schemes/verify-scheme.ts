@@ -6,7 +6,7 @@ import { readBody } from '../mistake.ts';
 import { hmac } from '../sign.ts';
 import type { Scheme, SchemeInput, Template } from './scheme.ts';
 import { FOREIGN_SCHEMES } from './schemes.ts';
-import { keyBytes, publicKey, signedBytes } from './sign-scheme.ts';
+import { ENCODINGS, keyBytes, publicKey, signedBytes } from './sign-scheme.ts';
 
 /** A received delivery. */
 export interface SchemeDelivery {
@@ -47,15 +47,16 @@ export function verifyWithScheme(scheme: Scheme, delivery: SchemeDelivery, secre
   if (problems.length > 0) return { ...report, matches: false, problems, mistake: null, outOfTolerance: null };
   const found = signature
     .split(scheme.separator ?? '\n')
-    .map((text) => valueIn(scheme.signature ?? '{value}', text)?.value)
+    .map((text) => valueIn(scheme.signature, text)?.value)
     .filter((value) => value !== undefined);
   if (found.length === 0) {
-    const sentence = `No signature has the form ${scheme.signature ?? '{value}'}.`;
+    const sentence = `No signature has the form ${scheme.signature}.`;
     return { ...report, matches: false, problems: [sentence], mistake: 'foreign-signature-format' };
   }
   const { body, url } = delivery;
   const input = { body, url, id, timestamp };
-  const isRight = (value: string) => matches(scheme, signedBytes(scheme.signed, input), secret, value);
+  const bytes = signedBytes(scheme.signed, input);
+  const isRight = (value: string) => matches(scheme, bytes, secret, value);
   if (found.some(isRight)) return { ...report, matches: true, problems: [], mistake: null };
   const way = scheme.algorithm === 'ed25519' ? undefined : explain(scheme, input, secret, found);
   return { ...report, matches: false, problems: way?.problems ?? [UNEXPLAINED], mistake: way?.mistake ?? null };
@@ -100,19 +101,19 @@ function matches(scheme: Scheme, bytes: Uint8Array, secret: string, value: strin
   return signature.toString(encoding) === value && verifyEdDsa(null, bytes, publicKey(scheme, secret), signature);
 }
 
-const ENCODINGS = { base64: 'Base64', hex: 'hex', base64url: 'Base64 for URLs' } as const;
 const ALGORITHMS = ['sha256', 'sha1', 'sha512'] as const;
 
 /** The keys that are made from a secret, each with what the scheme would have to say for it. */
-function keysOf({ secret: rule }: Scheme, secret: string): [key: Buffer, how: string | null][] {
+function keysOf(scheme: Scheme, secret: string): [key: Buffer, how: string | null][] {
   const keys: [Buffer, string][] = [
     [Buffer.from(secret, 'utf8'), 'the whole secret as text'],
     [Buffer.from(secret, 'base64'), 'the whole secret decoded from Base64'],
   ];
-  const { prefix = '', encoding } = rule;
-  const rest = secret.startsWith(prefix) ? secret.slice(prefix.length) : secret;
-  if (prefix !== '') keys.push([Buffer.from(rest, 'utf8'), `the secret as text without ${prefix}`]);
-  const right = Buffer.from(rest, encoding);
+  const { prefix } = scheme.secret;
+  if (prefix !== undefined) {
+    keys.push([keyBytes({ secret: { prefix, encoding: 'utf8' } }, secret), `the secret as text without ${prefix}`]);
+  }
+  const right = keyBytes(scheme, secret);
   return [[right, null], ...keys.filter(([key]) => !key.equals(right))];
 }
 

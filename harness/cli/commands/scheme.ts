@@ -1,10 +1,9 @@
 /** `hookproof sign --scheme` and `hookproof verify --scheme`: deliveries of other services, offline. */
-import { type HeaderLine, HookproofError } from '../../../contract/index.ts';
+import { type HeaderLine, HookproofError, TOKEN } from '../../../contract/index.ts';
 import {
+  FOREIGN_SCHEMES,
   messageIdOf,
-  SCHEMES,
   type Scheme,
-  SERVICE_SCHEME,
   signWithScheme,
   verifyWithScheme,
 } from '../../../contract/signing/index.ts';
@@ -53,17 +52,17 @@ export async function verifyInScheme(
       ...(mistake === null ? [] : [`  More \`hookproof explain ${mistake}\` has the fix for each stack.`]),
     ];
     if (outOfTolerance !== null) {
-      const when = outOfTolerance > 0 ? 'old' : 'in the future';
-      lines.push(`  Its timestamp is ${Math.abs(outOfTolerance)} s ${when}: a receiver must reject it by now.`);
+      const [when, until] = outOfTolerance > 0 ? ['old', 'by now'] : ['in the future', 'now'];
+      lines.push(`  Its timestamp is ${Math.abs(outOfTolerance)} s ${when}: a receiver must reject it ${until}.`);
     }
     writeWrapped(`${lines.join('\n')}\n`);
   }
   return matches ? 0 : 1;
 }
 
-/** The command line takes only names of schemes. */
 function schemeCalled(name: string, url: string | undefined): Scheme {
-  const scheme = SCHEMES.find((one) => one.name === name) ?? SERVICE_SCHEME;
+  const scheme = FOREIGN_SCHEMES.find((one) => one.name === name);
+  if (scheme === undefined) throw new Error(`the command line has taken the unknown scheme ${name}`);
   if (url === undefined && scheme.signed.includes('{url}')) {
     throw new HookproofError('SCHEME_NEEDS_URL', `${scheme.title} signs the URL of the endpoint`, {
       hint: 'Give it with `--url`, exactly as it is registered at the sender.',
@@ -82,7 +81,7 @@ function epochSeconds(text: string): number {
 function headerLine(line: string): HeaderLine {
   const colon = line.indexOf(':');
   const name = line.slice(0, Math.max(colon, 0));
-  if (/^[!#$%&'*+.^_`|~\w-]+$/.test(name)) return [name, line.slice(colon + 1).trim()];
+  if (TOKEN.test(name)) return [name, line.slice(colon + 1).trim()];
   throw new HookproofError('SCHEME_HEADER', '`--header` takes a whole header line', {
     hint: "Write it as 'Name: value', as it was received.",
   });
