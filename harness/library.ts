@@ -48,10 +48,10 @@ export function group<Options>(rules: Readonly<Record<keyof Options, z.ZodType>>
 }
 
 const PARTNER = {
-  signing: z.strictObject({ secret: text, header: text.optional() }, 'must be an object'),
+  signing: z.strictObject({ secret: text, header: text.optional(), scheme: object.optional() }, 'must be an object'),
   apiKey: z.strictObject({ value: text, header: text.optional() }, 'must be an object'),
   headers: z.array(z.array(z.string('must be a string')).length(2, 'must be a name and a value'), 'must be a list'),
-  ...{ rotation: object, decimals: object, samples: object, control: text },
+  ...{ rotation: object, decimals: object, samples: object, control: text, deliveries: z.array(object) },
 };
 
 const COMMON = {

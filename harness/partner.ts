@@ -1,14 +1,20 @@
 /** The operator's configuration for one partner. Specification: What the service does; Authentication. */
 import type { LookupFunction } from 'node:net';
 import { type HeaderLine, HookproofError } from '../contract/index.ts';
+import type { Scheme, SchemeSample } from '../contract/signing/index.ts';
 import type { ControlKind, KnownSamples, RotatedSecret, RotationStep } from '../scenarios/index.ts';
 
 /** A partner, as the sender sees it. Absent features are off. */
 export interface Partner {
   /** The registered endpoint: http or https, with path and query. */
   readonly url: string;
-  /** The HMAC signature. `header` defaults to X-Service-Signature. */
-  readonly signing?: { readonly secret: string; readonly header?: string };
+  /**
+   * How deliveries are signed. Without a `scheme`, in the scheme of the specification, where `header` defaults to
+   * X-Service-Signature. A scheme names its own headers.
+   */
+  readonly signing?: { readonly secret: string; readonly header?: string; readonly scheme?: Scheme };
+  /** In a scheme: the deliveries of the sender. Default: the samples of the scheme. */
+  readonly deliveries?: readonly SchemeSample[];
   /** The secrets of a rotation, and its current step. `signing` has the secret for plain deliveries. */
   readonly rotation?: Readonly<Record<RotatedSecret, string>> & { readonly step: RotationStep };
   /** The API key. `header` defaults to X-API-Key. */

@@ -31,7 +31,7 @@ export {
   signMistakenly,
   whoChangedBody,
 } from './mistakes.ts';
-export type { Scheme } from './schemes/scheme.ts';
+export type { Scheme, SchemeSample } from './schemes/scheme.ts';
 export { FOREIGN_SCHEMES, SCHEMES } from './schemes/schemes.ts';
 export { describeScheme, messageIdOf, signWithScheme } from './schemes/sign-scheme.ts';
 export { verifyWithScheme } from './schemes/verify-scheme.ts';
