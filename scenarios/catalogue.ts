@@ -11,6 +11,7 @@ import { malformedSuite } from './suites/malformed.ts';
 import { mtlsSuite } from './suites/mtls.ts';
 import { rawBodySuite } from './suites/raw-body.ts';
 import { rotationSuite } from './suites/rotation.ts';
+import { schemeSuite } from './suites/scheme.ts';
 import { signatureSuite } from './suites/signature.ts';
 import { tlsSuite } from './suites/tls.ts';
 import { typoKeySuite } from './suites/typo-key.ts';
@@ -33,8 +34,11 @@ export const CATALOGUE: readonly Suite[] = [
   rotationSuite,
 ];
 
+/** Every suite, with the one that applies only to senders that sign in another scheme. */
+export const EVERY_SUITE: readonly Suite[] = [...CATALOGUE, schemeSuite];
+
 const BY_ID: ReadonlyMap<string, Scenario> = new Map(
-  CATALOGUE.flatMap((suite) => suite.scenarios.map((scenario) => [scenario.id, scenario] as const)),
+  EVERY_SUITE.flatMap((suite) => suite.scenarios.map((scenario) => [scenario.id, scenario] as const)),
 );
 
 /**

@@ -19,7 +19,7 @@ import {
   wrongKey,
 } from './changes/addressing.ts';
 import { compact, fixedText, type Serialiser, utf8, withField } from './changes/bodies.ts';
-import { signedOver, signedWithText } from './changes/signing.ts';
+import { randomSignature, signedOver, signedWithText } from './changes/signing.ts';
 import {
   absoluteTarget,
   headerLines,
@@ -74,7 +74,7 @@ export const FLAWS = {
     change: {
       sign: {
         label: 'a random signature in the correct format',
-        make: (_body, kit) => kit.bytes(32).toString('base64'),
+        make: (_body, kit) => randomSignature(kit),
       },
     },
     requirements: ['hmac-every-delivery', 'hmac-invalid'],

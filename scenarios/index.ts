@@ -1,4 +1,4 @@
-export { CATALOGUE, catalogueDigest, currentId, findScenario, scenariosOwning } from './catalogue.ts';
+export { CATALOGUE, catalogueDigest, currentId, EVERY_SUITE, findScenario, scenariosOwning } from './catalogue.ts';
 export { defectOf, hasDefect } from './defect.ts';
 export { accepted, acceptedOrLimited, handled, refused, refusedMalformed } from './expectations.ts';
 export type {
@@ -48,6 +48,7 @@ export {
   type FollowUp,
   type HandshakeScenario,
   type Kit,
+  type KitScheme,
   type KnownSamples,
   LEAKS,
   type Leak,

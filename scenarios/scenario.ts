@@ -10,6 +10,7 @@
 import type { EffectValues } from '../contract/effects.ts';
 import type { HeaderLine, JsonObject, JsonValue, OfferedTlsVersion } from '../contract/index.ts';
 import type { MistakeReference } from '../contract/mistakes/index.ts';
+import type { Scheme, SchemeInput, SchemeSample } from '../contract/signing/index.ts';
 import type { ChainExpectation, HelloExpectation, HelloOffer } from './handshake.ts';
 import type { Level, RequirementId } from './requirements.ts';
 
@@ -116,8 +117,10 @@ export interface Kit {
    * host.
    */
   readonly otherServerNames?: readonly string[];
-  /** Returns the valid signature of a body: HMAC-SHA256 with the secret, in base64. */
+  /** Returns the valid signature of a body: HMAC-SHA256 with the secret, in base64, or as the scheme makes it. */
   sign(body: Uint8Array): string;
+  /** Set if the sender signs in a scheme other than that of the specification. */
+  readonly scheme?: KitScheme;
   /** Set for a scenario in the steps of a rotation. Such a scenario needs the feature `rotation`. */
   readonly rotation?: {
     /** Returns the valid signature of a body under one of the two secrets. */
@@ -132,6 +135,15 @@ export interface Kit {
   readonly cookies: readonly string[];
   /** Non-standard headers of the previous answers, and tokens found in these answers, as request headers. */
   readonly returned: readonly HeaderLine[];
+}
+
+/** The scheme of a sender, and what it signs with the body of one delivery. */
+export interface KitScheme extends Omit<SchemeInput, 'body'> {
+  readonly literal: Scheme;
+  /** Deliveries of the sender. The first is the plain valid one. */
+  readonly samples: readonly SchemeSample[];
+  /** Returns the value of the signature header that contains these signatures. */
+  header(...signatures: readonly string[]): string;
 }
 
 /** The request line and the headers before they are sent. `target` contains path and query. */
@@ -150,6 +162,8 @@ export interface SignChange {
   readonly label: string;
   /** Returns the value of the signature header. Undefined omits the header. */
   readonly make: (body: Uint8Array, kit: Kit) => string | undefined;
+  /** In a scheme: makes all headers of the scheme instead. */
+  readonly headers?: (body: Uint8Array, kit: Kit, scheme: KitScheme) => readonly HeaderLine[];
   readonly shell?: string;
   /**
    * Decides whether a valid signature suits a change that needs certain characters in it. Until one does, the harness
@@ -539,6 +553,8 @@ interface ScenarioText extends MistakeReference {
   readonly requirements: readonly RequirementId[];
   /** Features that the scenario needs. Without them, it does not apply. */
   readonly needs?: readonly Feature[];
+  /** Returns why the scenario does not apply to a scheme, or null. Without a scheme, it applies. */
+  readonly inScheme?: (scheme: KitScheme) => string | null;
   /** The step of a rotation in which the scenario is sent. Needs `rotation`. */
   readonly step?: RotationStep;
   /** Set if the scenario sends a notification again that was accepted in the first step of a rotation. */

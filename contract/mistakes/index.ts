@@ -14,6 +14,7 @@ import type { FixByStack, Mistake } from './mistake.ts';
 import { MTLS_MISTAKES } from './mtls.ts';
 import { RAW_BODY_MISTAKES } from './raw-body.ts';
 import { ROTATION_MISTAKES } from './rotation.ts';
+import { SCHEME_MISTAKES } from './scheme.ts';
 import { SIGNATURE_MISTAKES } from './signature.ts';
 import { SKIPPED_VERIFICATION_MISTAKES } from './signature-skipped.ts';
 import { TLS_MISTAKES } from './tls.ts';
@@ -27,6 +28,7 @@ const TABLE = {
   ...SIGNATURE_MISTAKES,
   ...SKIPPED_VERIFICATION_MISTAKES,
   ...ROTATION_MISTAKES,
+  ...SCHEME_MISTAKES,
   ...API_KEY_MISTAKES,
   ...MALFORMED_MISTAKES,
   ...VALID_MISTAKES,

@@ -24,6 +24,7 @@ export {
   listMistakes,
   type MistakeExplanation,
   type Mistakes,
+  mistakenBody,
   mistakesNamed,
   SIGNING_MISTAKES,
   sentence,
@@ -31,8 +32,8 @@ export {
   signMistakenly,
   whoChangedBody,
 } from './mistakes.ts';
-export type { Scheme, SchemeSample } from './schemes/scheme.ts';
+export type { Scheme, SchemeInput, SchemeSample } from './schemes/scheme.ts';
 export { FOREIGN_SCHEMES, SCHEMES } from './schemes/schemes.ts';
-export { describeScheme, messageIdOf, signWithScheme } from './schemes/sign-scheme.ts';
+export { describeScheme, headersOfScheme, messageIdOf, schemeDigest, signWithScheme } from './schemes/sign-scheme.ts';
 export { verifyWithScheme } from './schemes/verify-scheme.ts';
 export { hmac, signatureOf } from './sign.ts';

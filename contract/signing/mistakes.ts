@@ -40,6 +40,19 @@ export interface SigningMistake extends MistakeText {
   readonly sign: (input: SigningInput) => string | undefined;
 }
 
+/**
+ * Returns the bytes that a mistake about the body signs.
+ *
+ * @throws HookproofError SIGN_VARIANT_INAPPLICABLE if it is no such mistake, or does not apply to this body
+ */
+export function mistakenBody(body: Uint8Array, as: string): Uint8Array {
+  const bytes = mistakesNamed(as)?.body?.bytes(readBody({ body, secret: '' }));
+  if (bytes !== undefined) return bytes;
+  throw new HookproofError('SIGN_VARIANT_INAPPLICABLE', `This body cannot be signed as ${JSON.stringify(as)}.`, {
+    hint: 'Choose a mistake about the body that applies to this one.',
+  });
+}
+
 /** Every signing mistake, sorted by kind and then by likelihood. */
 export const SIGNING_MISTAKES: readonly SigningMistake[] = [
   ...ENCODING_MISTAKES.map((encoding) => row('encoding', encoding, { encoding })),

@@ -1,6 +1,6 @@
 /** Selects the checks of a run. Imports the catalogue, so only modules that need a selection import this one. */
 import { HookproofError } from '../../contract/hookproof-error.ts';
-import { CATALOGUE, currentId, type Scenario } from '../../scenarios/index.ts';
+import { CATALOGUE, currentId, EVERY_SUITE, type Scenario } from '../../scenarios/index.ts';
 import { nearestName } from '../nearest-name.ts';
 import { givenTexts, problemWith, type Resolution } from './given.ts';
 import type { RunSettings } from './settings.ts';
@@ -17,11 +17,11 @@ export interface Selection {
 }
 
 /**
- * Returns the selected scenarios in the order of the catalogue.
+ * Returns the selected scenarios in the order of the catalogue. Those about schemes are only part of a run in a scheme.
  *
  * @throws HookproofError PLAN_UNKNOWN_NAME, PLAN_NOTHING_SELECTED or PLAN_EMPTY_SHARD
  */
-export function selectScenarios(selection: Partial<Selection> = {}): Scenario[] {
+export function selectScenarios(selection: Partial<Selection> = {}, inScheme = false): Scenario[] {
   const { suites = [], scenarios = [], greps = [], shard = null } = selection;
   for (const [kind, names] of [
     ['suite', suites],
@@ -35,7 +35,8 @@ export function selectScenarios(selection: Partial<Selection> = {}): Scenario[] 
   }
   const wanted = scenarios.map(currentId);
   const patterns = greps.map(readPattern);
-  const selected = CATALOGUE.filter(({ name }) => suites.length === 0 || suites.includes(name))
+  const selected = (inScheme ? EVERY_SUITE : CATALOGUE)
+    .filter(({ name }) => suites.length === 0 || suites.includes(name))
     .flatMap((suite) => suite.scenarios)
     .filter(({ id }) => wanted.length === 0 || wanted.includes(id))
     .filter(({ id, title }) => patterns.length === 0 || patterns.some((matches) => matches(id) || matches(title)));
@@ -90,14 +91,14 @@ function unknownName(
 ): { readonly what: string; readonly hint: string } | null {
   if (kind === 'grep') {
     const matches = readPattern(name);
-    if (CATALOGUE.some(({ scenarios }) => scenarios.some(({ id, title }) => matches(id) || matches(title))))
+    if (EVERY_SUITE.some(({ scenarios }) => scenarios.some(({ id, title }) => matches(id) || matches(title))))
       return null;
     return {
       what: `no check has "${name.slice(0, 60)}" in its id or title`,
       hint: '`--grep` takes text, not a regular expression; * stands for any characters. `hookproof list` prints all.',
     };
   }
-  const known = CATALOGUE.flatMap((suite) => (kind === 'suite' ? suite.name : suite.scenarios.map(({ id }) => id)));
+  const known = EVERY_SUITE.flatMap((suite) => (kind === 'suite' ? suite.name : suite.scenarios.map(({ id }) => id)));
   if (known.includes(kind === 'scenario' ? currentId(name) : name)) return null;
   const near = nearestName(name, known);
   const suggestion = near === null ? '' : `Did you mean "${near}"? `;

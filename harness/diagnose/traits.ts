@@ -6,6 +6,7 @@ import {
   CONTENT_TYPE,
   DEFAULT_API_KEY_HEADER,
   DEFAULT_SIGNATURE_HEADER,
+  type HeaderLine,
   type JsonObject,
   type JsonValue,
   leavesOf,
@@ -131,7 +132,11 @@ function traitsOfChange(change: Change, kit: ReturnType<typeof kitOf>): Trait[] 
 }
 
 const PARTNER: Partner = { url: 'http://partner.example/hooks', apiKey: { value: KEY } };
-const { target: TARGET, headers: HEADERS } = address({ partner: PARTNER, body: new Uint8Array(), signature: VALID });
+const { target: TARGET, headers: HEADERS } = address({
+  partner: PARTNER,
+  body: new Uint8Array(),
+  signed: [[DEFAULT_SIGNATURE_HEADER, VALID]],
+});
 const USUAL_HEADERS = HEADERS.map(([name]) => name.toLowerCase());
 
 function targetOf({ target }: RequestHead, { address }: Change): Trait[] {
@@ -145,7 +150,8 @@ function targetOf({ target }: RequestHead, { address }: Change): Trait[] {
 function headOf(change: Change, body: Uint8Array, kit: ReturnType<typeof kitOf>): RequestHead {
   kit.body = body;
   const signature = change.sign === undefined ? VALID : change.sign.make(body, kit);
-  const plain = address({ partner: PARTNER, body, signature });
+  const signed: HeaderLine[] = signature === undefined ? [] : [[DEFAULT_SIGNATURE_HEADER, signature]];
+  const plain = address({ partner: PARTNER, body, signed });
   return change.address === undefined ? plain : change.address.make(plain, kit, body);
 }
 

@@ -21,6 +21,8 @@ export interface Dialect {
   readonly missing: Readonly<Record<Credential, number>>;
   /** The status for a malformed payload with valid credentials. Null if it is unknown or the payload was accepted. */
   readonly malformed: number | null;
+  /** Set in a scheme, which leaves the statuses to the receiver: any 2xx accepts, and any 4xx rejects. */
+  readonly isFree?: true;
 }
 
 /** The check that reports a wrong status for accepted deliveries. All other checks are judged in the dialect. */
@@ -124,9 +126,10 @@ export function translateStatus(
   lacking: readonly Credential[] = [],
 ): Translation {
   const literal = { kind: 'status', status } as const;
-  if (is2xx(status)) return dialect.accepts === 200 ? literal : { kind: 'status', status: 200 };
+  const isFree = dialect.isFree === true;
+  if (is2xx(status)) return dialect.accepts === 200 && !isFree ? literal : { kind: 'status', status: 200 };
   const rejects = rejectionsOf(dialect, credentials, lacking);
-  if (rejects.every((usual) => usual === 401)) return literal;
+  if (rejects.every((usual) => usual === 401) && !isFree) return literal;
   const rejected = { kind: 'status', status: 401 } as const;
   const isUsual = rejects.includes(status);
   if (expect.authentic) {

@@ -1,9 +1,11 @@
 /** Assembles a request from a change: runs the sender's pipeline with the changed stages replaced. */
-import type { JsonValue } from '../../contract/index.ts';
+import { type HeaderLine, type JsonValue, sameHeaderName } from '../../contract/index.ts';
+import { headersOfScheme } from '../../contract/signing/index.ts';
 import {
   type Change,
   changedStages,
   type Kit,
+  type KitScheme,
   type RequestHead,
   type SendingStage,
   type SignChange,
@@ -13,6 +15,7 @@ import type { Partner } from '../partner.ts';
 import { requestBytes } from '../probe/index.ts';
 import { address, serialise } from '../sender/index.ts';
 import type { Prepared } from '../transport/index.ts';
+import { kitOfDelivery } from './scheme-kit.ts';
 
 /**
  * A request, together with the values it was made from. Some of them, such as the valid signature, must not be shown.
@@ -66,12 +69,19 @@ type Suits = NonNullable<SignChange['suits']>;
  */
 const MAX_TRIES = 1000;
 
-function composeAndSerialise(change: Change, kit: Kit): { value: JsonValue; body: Uint8Array } {
+interface Composed {
+  readonly value: JsonValue;
+  readonly body: Uint8Array;
+  readonly kit: Kit;
+}
+
+function composeAndSerialise(change: Change, constant: Kit): Composed {
   for (let tries = 0; ; tries++) {
+    const kit = kitOfDelivery(constant);
     const value = change.compose === undefined ? kit.notification() : change.compose(kit);
     const body = change.serialise === undefined ? serialise(value) : change.serialise(value, kit);
     const suits = change.sign?.suits;
-    if (suits === undefined || tries === MAX_TRIES || suits(kit.sign(body))) return { value, body };
+    if (suits === undefined || tries === MAX_TRIES || suits(kit.sign(body))) return { value, body, kit };
   }
 }
 
@@ -79,12 +89,12 @@ function composeAndSerialise(change: Change, kit: Kit): { value: JsonValue; body
  * Returns the plain notification with an id that gives a suitable signature. Only the id varies between tries, so the
  * number of tries does not affect the other values.
  */
-function plainWithSuitableId(kit: Kit, suits: Suits): { value: JsonValue; body: Uint8Array } {
+function plainWithSuitableId(kit: Kit, suits: Suits): Composed {
   const notification = kit.notification();
   for (let tries = 0; ; tries++) {
     const value = { ...notification, id: kit.newId() };
     const body = serialise(value);
-    if (tries === MAX_TRIES || suits(kit.sign(body))) return { value, body };
+    if (tries === MAX_TRIES || suits(kit.sign(body))) return { value, body, kit };
   }
 }
 
@@ -101,19 +111,27 @@ function signChanged(change: SignChange, body: Uint8Array, kit: Kit) {
   return { signature, signedBytes: signature === undefined ? null : (signed.get(signature) ?? null) };
 }
 
+/** Returns the headers that carry a signature. Without one, its header is missing. */
+function linesOf(signature: string | undefined, { scheme, signatureHeader }: Kit): readonly HeaderLine[] {
+  if (scheme === undefined) return signature === undefined ? [] : [[signatureHeader, signature]];
+  const lines = headersOfScheme(scheme.literal, scheme, signature === undefined ? [] : [signature]);
+  return signature === undefined ? lines.filter(([name]) => !sameHeaderName(name, signatureHeader)) : lines;
+}
+
 /**
  * Assembles one delivery. The ids are new in every call; everything else depends only on the arguments. `suits` decides
- * whether the signature of a plain delivery may be used; it has no effect when HMAC is off.
+ * whether the signature of a plain delivery may be used; it has no effect when HMAC is off, or in a scheme.
  */
-export function assemble(change: Change, kit: Kit, partner: Partner, suits?: Suits): Assembled {
-  const isChosen = suits !== undefined && partner.signing !== undefined;
-  const { value, body } = isChosen ? plainWithSuitableId(kit, suits) : composeAndSerialise(change, kit);
+export function assemble(change: Change, constant: Kit, partner: Partner, suits?: Suits): Assembled {
+  const isChosen = suits !== undefined && partner.signing !== undefined && constant.scheme === undefined;
+  const { value, body, kit } = isChosen ? plainWithSuitableId(constant, suits) : composeAndSerialise(change, constant);
   const rightSignature = partner.signing === undefined ? null : kit.sign(body);
   const { signature, signedBytes } =
     change.sign === undefined
       ? { signature: rightSignature ?? undefined, signedBytes: null }
       : signChanged(change.sign, body, kit);
-  const plain: RequestHead = address({ partner, body, ...(signature === undefined ? {} : { signature }) });
+  const signed = change.sign?.headers?.(body, kit, kit.scheme as KitScheme) ?? linesOf(signature, kit);
+  const plain: RequestHead = address({ partner, body, signed });
   const head = change.address === undefined ? plain : change.address.make(plain, kit, body);
   const prepared = { url: partner.url, ...head, body };
   const { transmit = null } = change;

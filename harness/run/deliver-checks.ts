@@ -120,7 +120,7 @@ export async function deliverChecks(
     results.report(withoutVerdict(planned, 'decided-early', reason));
   const sending = results.open().filter(isSending);
   const learnt = await sendLearningChecks(context, lanes, results, control, onDecided);
-  facts.recordDialect(learnDialect(control.attempt, learnt));
+  facts.recordDialect(learnDialect(control.attempt, learnt, context.partner.signing?.scheme !== undefined));
   const settled = learnt.filter((trial) => !mustBeRepeated(trial));
   for (const trial of settled) {
     if (sending.includes(trial.planned)) results.reportTrial(context, trial);

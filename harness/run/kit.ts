@@ -5,6 +5,7 @@ import { DEFAULT_API_KEY_HEADER, DEFAULT_SIGNATURE_HEADER, EFFECT_DECIMALS } fro
 import { type Kit, newTestId, type Scenario, samples, scenariosOwning } from '../../scenarios/index.ts';
 import type { Partner } from '../partner.ts';
 import { sign } from '../sender/index.ts';
+import { schemeOfKit, signatureHeaderOf, signIn } from './scheme-kit.ts';
 
 const ALPHABET = 'abcdefghijklmnopqrstuvwxyz0123456789';
 
@@ -70,6 +71,7 @@ export function createKit(
     now,
     ...knownSamplesOf(partner, scenario, integer),
     notification: () => samples.plainNotification(kit, partner.control),
+    ...schemeOfKit(partner),
     secret,
     apiKey: partner.apiKey?.value ?? '',
     signatureHeader: names.signature,
@@ -79,8 +81,9 @@ export function createKit(
       return rogueCertificates(kit.clientCertificate)['self-signed'].cert;
     },
     otherServerNames: learnt.otherServerNames ?? [],
-    sign: (body) => {
-      const signature = sign(body, secret);
+    // Not an arrow function: the kit of a delivery in a scheme has another id and time, and signs with them.
+    sign(body) {
+      const signature = this.scheme === undefined ? sign(body, secret) : signIn(this.scheme, body, secret);
       onSignature(signature);
       return signature;
     },
@@ -148,7 +151,10 @@ export function lackOfIds({ samples: known }: Partner, scenario: Scenario): stri
 /** Returns the names of the partner's credential headers, or the default names. */
 export function headerNamesOf(partner: Partner): { readonly signature: string; readonly apiKey: string } {
   return {
-    signature: partner.signing?.header ?? DEFAULT_SIGNATURE_HEADER,
+    signature:
+      partner.signing?.scheme === undefined
+        ? (partner.signing?.header ?? DEFAULT_SIGNATURE_HEADER)
+        : signatureHeaderOf(partner.signing.scheme),
     apiKey: partner.apiKey?.header ?? DEFAULT_API_KEY_HEADER,
   };
 }

@@ -77,7 +77,7 @@ function planOf(id: string): PlannedScenario[] {
 }
 
 /** Determines the dialect of the endpoint from the plain valid delivery and the trials of {@link learningPlans}. */
-export function learnDialect(preflight: Attempt, trials: readonly Trial[]): Dialect {
+export function learnDialect(preflight: Attempt, trials: readonly Trial[], isFree = false): Dialect {
   const attemptsOf = (ids: readonly string[]): Attempt[] =>
     ids.flatMap((id) => {
       const trial = trials.find(({ planned }) => planned.scenario.id === id);
@@ -97,6 +97,7 @@ export function learnDialect(preflight: Attempt, trials: readonly Trial[]): Dial
       'api-key': missingRejection(rejects['api-key'], attemptsOf([MISSING['api-key']])[0]),
     },
     malformed: status === null || is2xx(status) ? null : status,
+    ...(isFree && { isFree }),
   };
 }
 

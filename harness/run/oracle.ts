@@ -3,8 +3,9 @@
  * pipeline that makes the requests, and computes HMAC from a hash function as RFC 2104 defines it. It therefore detects
  * mistakes in the sender's own signing.
  */
-import { hash } from 'node:crypto';
+import { createPrivateKey, createPublicKey, hash, verify } from 'node:crypto';
 import { emittedNotification, headerValues } from '../../contract/index.ts';
+import type { Scheme } from '../../contract/signing/index.ts';
 import { type Partner, validSecrets } from '../partner.ts';
 import { serialise } from '../sender/index.ts';
 import type { Assembled } from './assemble.ts';
@@ -48,8 +49,78 @@ export function isAuthentic(request: Assembled, partner: Partner): boolean {
   const names = headerNamesOf(partner);
   if (apiKey !== undefined && onlyValue(request, names.apiKey) !== apiKey.value) return false;
   if (signing === undefined) return true;
+  if (signing.scheme !== undefined) {
+    const { scheme } = signing;
+    return validSecrets(partner).some((secret) => isSignedIn(scheme, request, secret));
+  }
   const signature = onlyValue(request, names.signature);
   return validSecrets(partner).some((secret) => signature === oracleSignature(secret, request.prepared.body));
+}
+
+/**
+ * Returns whether a request has all headers of a scheme, is within its tolerance, and has one signature that is valid
+ * for its body.
+ */
+function isSignedIn(scheme: Scheme, request: Assembled, secret: string): boolean {
+  const found: Record<string, string> = {};
+  for (const [name, template] of Object.entries(scheme.headers)) {
+    const value = onlyValue(request, name);
+    if (value === null || !readInto(found, template, value)) return false;
+  }
+  const { id = '', timestamp = '', signature = '' } = found;
+  if ('timestamp' in found) {
+    const { toleranceSeconds = Number.POSITIVE_INFINITY } = scheme;
+    const isNear = Math.abs(Date.now() / 1000 - Number(timestamp)) <= toleranceSeconds;
+    if (!/^[0-9]+$/.test(timestamp) || !isNear) return false;
+  }
+  const texts: Record<string, string | Uint8Array> = { id, timestamp, url: request.prepared.url };
+  const signed = scheme.signed
+    .split(/[{}]/)
+    .map((part, at) => (at % 2 === 0 ? part : part === 'body' ? request.prepared.body : (texts[part] ?? '')));
+  const bytes = Buffer.concat(signed.map((part) => Buffer.from(part)));
+  const [before = '', after = ''] = scheme.signature.split('{value}');
+  const entries = scheme.separator === undefined ? [signature] : signature.split(scheme.separator);
+  return entries
+    .filter((entry) => entry.startsWith(before) && entry.endsWith(after))
+    .map((entry) => entry.slice(before.length, entry.length - after.length))
+    .some((value) => isSignature(scheme, bytes, secret, value));
+}
+
+/** Reads the placeholders of a template from a text. Returns false if the text does not have its form. */
+function readInto(found: Record<string, string>, template: string, text: string): boolean {
+  const parts = template.split(/[{}]/);
+  let rest = text;
+  for (let at = 0; at < parts.length; at += 2) {
+    const literal = parts[at] ?? '';
+    const position = at === 0 ? 0 : at === parts.length - 1 && literal === '' ? rest.length : rest.indexOf(literal);
+    if (position === -1 || !rest.startsWith(literal, position)) return false;
+    if (at > 0) found[parts[at - 1] ?? ''] = rest.slice(0, position);
+    rest = rest.slice(position + literal.length);
+  }
+  return rest === '';
+}
+
+/** The length of a block in bytes, by hash function (FIPS 180-4). */
+const BLOCKS = { sha1: 64, sha256: 64, sha512: 128 } as const;
+
+/** The DER of an Ed25519 private key before its 32 bytes (RFC 8410, section 7). */
+const ED25519_HEAD = Buffer.from('MC4CAQAwBQYDK2VwBCIEIA==', 'base64');
+
+function isSignature({ algorithm, encoding, secret: rule }: Scheme, bytes: Buffer, secret: string, value: string) {
+  const { prefix = '', encoding: form } = rule;
+  const key = Buffer.from(secret.startsWith(prefix) ? secret.slice(prefix.length) : secret, form);
+  if (algorithm === 'ed25519') {
+    const der = Buffer.concat([ED25519_HEAD, key.subarray(0, 32)]);
+    const publicKey = createPublicKey(createPrivateKey({ key: der, format: 'der', type: 'pkcs8' }));
+    const signature = Buffer.from(value, encoding);
+    return signature.toString(encoding) === value && verify(null, bytes, publicKey, signature);
+  }
+  const block = Buffer.alloc(BLOCKS[algorithm]);
+  (key.length > block.length ? hash(algorithm, key, 'buffer') : key).copy(block);
+  const inner = hash(algorithm, Buffer.concat([block.map((byte) => byte ^ 0x36), bytes]), 'buffer');
+  return (
+    hash(algorithm, Buffer.concat([block.map((byte) => byte ^ 0x5c), inner]), 'buffer').toString(encoding) === value
+  );
 }
 
 /** Returns how a probe differs from what its check claims to send, or null. */
@@ -88,6 +159,7 @@ function removeAt(value: unknown, [key = '', ...rest]: readonly string[]): void 
 /** Returns why a control is not a strictly valid notification with valid credentials, or null. */
 export function faultOfControl(request: Assembled, partner: Partner): string | null {
   if (!isAuthentic(request, partner)) return 'its credentials should be valid and are not';
+  if (partner.signing?.scheme !== undefined) return null;
   const notification: unknown = JSON.parse(Buffer.from(request.prepared.body).toString('utf8'));
   for (const [path] of partner.samples?.fields ?? []) removeAt(notification, path.split('.'));
   const shape = shapeOf(notification);

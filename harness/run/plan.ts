@@ -18,6 +18,7 @@ import type { SourceOptions } from '../effects/index.ts';
 import type { Credential } from '../judge/index.ts';
 import type { Partner } from '../partner.ts';
 import type { ClientFixtures } from '../probe/index.ts';
+import { inScheme, obstacleInScheme } from './suits-scheme.ts';
 
 export type { Selection } from '../config/selection.ts';
 
@@ -65,6 +66,11 @@ interface Target {
   readonly decimals?: readonly number[];
   /** Whether deliveries go to another machine over plain HTTP. */
   readonly isExposed: boolean;
+  /** Set if the sender signs in a scheme: a scenario as it is there, and why one does not suit it, or null. */
+  readonly scheme?: {
+    readonly adapt: (scenario: Scenario) => Scenario;
+    readonly obstacle: (scenario: Scenario) => string | null;
+  };
 }
 
 export function targetOf(
@@ -75,7 +81,12 @@ export function targetOf(
   const { protocol, hostname } = new URL(partner.url);
   const features = featuresOf(partner, fixtures, sources);
   const decimals = Object.values(partner.decimals ?? EFFECT_DECIMALS);
-  return { features, decimals, isExposed: protocol === 'http:' && !isLoopback(hostname) };
+  const isExposed = protocol === 'http:' && !isLoopback(hostname);
+  const { scheme } = partner.signing ?? {};
+  if (scheme === undefined) return { features, decimals, isExposed };
+  const adapt = (scenario: Scenario) => inScheme(scenario, scheme);
+  const obstacle = (scenario: Scenario) => obstacleInScheme(scenario, partner);
+  return { features, decimals, isExposed, scheme: { adapt, obstacle } };
 }
 
 /** Returns the features that a partner's configuration provides. */
@@ -106,7 +117,9 @@ function sourcesOf({ effects, restartCommand, restart, logs = [] }: SourceOption
  * @throws HookproofError for an unknown name or a selection that matches nothing
  */
 export function planScenarios(target: Target, selection: Partial<Selection> = {}): PlannedScenario[] {
-  return selectScenarios(selection).map((scenario) => ({
+  const { scheme } = target;
+  const selected = selectScenarios(selection, scheme !== undefined);
+  return (scheme === undefined ? selected : selected.map(scheme.adapt)).map((scenario) => ({
     // An id consists of the name of its suite, a slash and a name.
     suite: scenario.id.slice(0, scenario.id.indexOf('/')),
     scenario,
@@ -114,7 +127,8 @@ export function planScenarios(target: Target, selection: Partial<Selection> = {}
   }));
 }
 
-function obstacleFor(scenario: Scenario, { features, isExposed, decimals: known = [] }: Target): string | null {
+function obstacleFor(scenario: Scenario, target: Target): string | null {
+  const { features, isExposed, decimals: known = [] } = target;
   const { needs = [], sendsSecret } = scenario;
   const missing = needs.find((feature) => !features.includes(feature));
   if (missing !== undefined && isEvidenceSource(missing))
@@ -123,5 +137,6 @@ function obstacleFor(scenario: Scenario, { features, isExposed, decimals: known 
   if (missing !== undefined) return `the feature ${missing} is not configured`;
   const decimals = 'decimals' in scenario ? scenario.decimals : undefined;
   if (decimals !== undefined && !known.includes(decimals)) return `no asset with ${decimals} decimals is configured`;
-  return sendsSecret === true && isExposed ? 'it sends the secret itself, which plain HTTP would expose' : null;
+  if (sendsSecret === true && isExposed) return 'it sends the secret itself, which plain HTTP would expose';
+  return target.scheme?.obstacle(scenario) ?? null;
 }

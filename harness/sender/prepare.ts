@@ -7,8 +7,9 @@ import {
   type HeaderLine,
   type JsonValue,
   type Notification,
+  sameHeaderName,
 } from '../../contract/index.ts';
-import { signatureOf } from '../../contract/signing/sign.ts';
+import { messageIdOf, signatureOf, signWithScheme } from '../../contract/signing/index.ts';
 import type { Partner } from '../partner.ts';
 import { endpointOf, type Prepared } from '../transport/index.ts';
 
@@ -22,9 +23,16 @@ export function prepare(notification: Notification, partner: Partner): Prepared 
 
 /** Prepares a body for delivery: signs exactly these bytes, and lists the headers in order. */
 export function prepareBody(body: Uint8Array, partner: Partner): Prepared {
-  const signature = partner.signing === undefined ? undefined : sign(body, partner.signing.secret);
-  const addressed = address({ partner, body, signature });
-  return { url: partner.url, ...addressed, body };
+  return { url: partner.url, ...address({ partner, body, signed: signatureLines(body, partner) }), body };
+}
+
+/** Returns the headers that sign a body. */
+export function signatureLines(body: Uint8Array, { signing, url }: Pick<Partner, 'signing' | 'url'>): HeaderLine[] {
+  if (signing === undefined) return [];
+  const { header = DEFAULT_SIGNATURE_HEADER, scheme, secret } = signing;
+  if (scheme === undefined) return [[header, sign(body, secret)]];
+  const timestamp = Math.floor(Date.now() / 1000);
+  return signWithScheme(scheme, { body, url, id: messageIdOf(body, timestamp), timestamp }, [secret]);
 }
 
 /**
@@ -52,17 +60,17 @@ export interface Addressed {
 
 /**
  * The address stage: builds the request target and the header lines, in a fixed order: Host, Content-Type,
- * Content-Length, signature, API key, custom headers. User-Agent is sent only if it is configured as a custom header.
+ * Content-Length, headers of the kind of delivery (only in a scheme), signature, API key, custom headers. User-Agent is sent only if it is configured as a custom header.
  * Specification: Delivery endpoint; Authentication.
  */
 export function address({
   partner,
   body,
-  signature,
+  signed,
 }: {
   partner: Partner;
   body: Uint8Array;
-  signature?: string | undefined;
+  signed: readonly HeaderLine[];
 }): Addressed {
   const { host, target } = endpointOf(partner.url);
   const headers: HeaderLine[] = [
@@ -70,7 +78,12 @@ export function address({
     ['Content-Type', CONTENT_TYPE],
     ['Content-Length', String(body.length)],
   ];
-  if (signature !== undefined) headers.push([partner.signing?.header ?? DEFAULT_SIGNATURE_HEADER, signature]);
+  const deliveries = partner.deliveries ?? partner.signing?.scheme?.samples;
+  for (const [name, value] of deliveries?.[0]?.headers ?? []) {
+    if (sameHeaderName(name, 'Content-Type')) headers[1] = [name, value];
+    else headers.push([name, value]);
+  }
+  headers.push(...signed);
   if (partner.apiKey !== undefined)
     headers.push([partner.apiKey.header ?? DEFAULT_API_KEY_HEADER, partner.apiKey.value]);
   if (partner.headers !== undefined) headers.push(...partner.headers);

@@ -103,13 +103,21 @@ export function asciiOnly(json: string): string {
 
 const PLACE = '@@place@@';
 
+/** Returns the path, or its last name alone where the delivery of another service has no object for the field. */
+function placeIn(value: JsonValue, path: string): string {
+  const names = path.split('.');
+  let parent: JsonValue | undefined = value;
+  for (const name of names.slice(0, -1)) parent = isObject(parent) ? parent[name] : undefined;
+  return isObject(parent) ? path : (names.at(-1) ?? '');
+}
+
 /**
  * Serialises compactly, with the field at a dotted path written as the given token (UTF-8 or raw bytes). A missing
  * field is added as the last one of its object.
  */
 export function spelt(path: string, token: string | Uint8Array): Serialiser {
   return (value) => {
-    const [before = '', after = ''] = compact(withField(value, path, PLACE)).split(`"${PLACE}"`);
+    const [before = '', after = ''] = compact(withField(value, placeIn(value, path), PLACE)).split(`"${PLACE}"`);
     return Buffer.concat([utf8(before), Buffer.from(token), utf8(after)]);
   };
 }
@@ -117,7 +125,7 @@ export function spelt(path: string, token: string | Uint8Array): Serialiser {
 /** Serialises compactly, with one more member (`"name":value`, as text) at the end of the object at a dotted path. */
 export function withMember(parent: string, member: string): Serialiser {
   const path = parent === '' ? PLACE : `${parent}.${PLACE}`;
-  return (value) => utf8(compact(withField(value, path, 0)).replace(`"${PLACE}":0`, () => member));
+  return (value) => utf8(compact(withField(value, placeIn(value, path), 0)).replace(`"${PLACE}":0`, () => member));
 }
 
 function reordered(value: JsonValue, order: (keys: string[]) => string[]): JsonValue {

@@ -3,7 +3,7 @@
  * command that produces its value, for the commands that reproduce a delivery.
  */
 import { createHash } from 'node:crypto';
-import { hmac, signBody } from '../../contract/signing/index.ts';
+import { hmac, mistakenBody, schemeDigest, signBody } from '../../contract/signing/index.ts';
 import type { RequirementId } from '../requirements.ts';
 import type { Feature, Kit, SignChange } from '../scenario.ts';
 
@@ -34,6 +34,34 @@ export function digest(algorithm: string, ...parts: (string | Uint8Array)[]): Bu
   const hash = createHash(algorithm);
   for (const part of parts) hash.update(part);
   return hash.digest();
+}
+
+/** Writes a digest as the sender writes it: in base64, or in the encoding of its scheme. */
+export function written(bytes: Uint8Array, { scheme }: Kit): string {
+  return Buffer.from(bytes).toString(scheme?.literal.encoding ?? 'base64');
+}
+
+/** Returns random bytes in the form of a signature. */
+export function randomSignature(kit: Kit): string {
+  return written(kit.bytes(32), kit);
+}
+
+/** Computes the digest that the sender signs a body with, under another secret or with another hash function. */
+export function keyed(
+  body: Uint8Array,
+  kit: Kit,
+  secret: string | Uint8Array = kit.secret,
+  algorithm?: string,
+): Buffer {
+  const { scheme } = kit;
+  return scheme === undefined
+    ? hmac(body, secret, algorithm)
+    : schemeDigest(scheme.literal, { ...scheme, body }, secret, algorithm);
+}
+
+/** Returns the value of the signature header with this signature. */
+export function signatureHeader(signature: string, { scheme }: Kit): string {
+  return scheme?.header(signature) ?? signature;
 }
 
 function signChange(
@@ -73,9 +101,9 @@ export function signedWith(label: string, secret: (kit: Kit) => string | Uint8Ar
     label,
     (body, kit) => {
       const key = secret(kit);
-      const value = hmac(body, key).toString('base64');
+      const value = written(keyed(body, kit, key), kit);
       return value === kit.sign(body)
-        ? hmac(body, Buffer.concat([Buffer.from(key), Buffer.from('x')])).toString('base64')
+        ? written(keyed(body, kit, Buffer.concat([Buffer.from(key), Buffer.from('x')])), kit)
         : value;
     },
     shell,
@@ -104,7 +132,9 @@ export function signedOver(
 
 /** Signs with a mistake from the table of signing mistakes. */
 export function signedMistakenly(label: string, mistake: string): SignChange {
-  return signChange(label, (body, kit) => signBody(body, kit.secret, mistake), undefined);
+  const make: SignChange['make'] = (body, kit) =>
+    kit.scheme === undefined ? signBody(body, kit.secret, mistake) : kit.sign(mistakenBody(body, mistake));
+  return signChange(label, make, undefined);
 }
 
 /** Sends a value that is derived from the correct signature. */
@@ -124,7 +154,7 @@ export function encodedAs(
   shell?: string,
   suits?: (right: string) => boolean,
 ): SignChange {
-  return signChange(label, (body, kit) => encode(hmac(body, kit.secret)), shell, suits);
+  return signChange(label, (body, kit) => encode(keyed(body, kit)), shell, suits);
 }
 
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';

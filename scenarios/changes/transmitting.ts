@@ -4,6 +4,7 @@
  */
 import { type OfferedTlsVersion, tlsVersionName } from '../../contract/index.ts';
 import type { ClientCertificate, ConnectChange, Kit, Transmission } from '../scenario.ts';
+import { randomSignature, signatureHeader } from './signing.ts';
 
 const PRESENTED: Readonly<Record<ClientCertificate, string>> = {
   none: 'no client certificate',
@@ -118,13 +119,13 @@ export const withTrailer: Transmission = {
   kind: 'raw',
   label: 'a random signature in a trailer',
   make(request, kit) {
-    const { signatureHeader } = kit;
+    const { signatureHeader: name } = kit;
     const chunked = withBody(
       '',
-      (head) => [...withoutLength(head), 'Transfer-Encoding: chunked', `Trailer: ${signatureHeader}`],
+      (head) => [...withoutLength(head), 'Transfer-Encoding: chunked', `Trailer: ${name}`],
       (body) =>
         `${body.length.toString(16)}\r\n${body}\r\n0\r\n` +
-        `${signatureHeader}: ${kit.bytes(32).toString('base64')}\r\n\r\n`,
+        `${name}: ${signatureHeader(randomSignature(kit), kit)}\r\n\r\n`,
     );
     return chunked.kind === 'raw' ? chunked.make(request, kit) : request;
   },

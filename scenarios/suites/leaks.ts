@@ -1,5 +1,5 @@
 import { keyInstead, withoutHeader, wrongKey } from '../changes/addressing.ts';
-import { derived, literal, unsigned } from '../changes/signing.ts';
+import { derived, literal, randomSignature, unsigned } from '../changes/signing.ts';
 import type { Change, Delivery, Expectation, Kit, Leak, Observation, RunObservations, Suite } from '../scenario.ts';
 import { family } from './family.ts';
 import { event, inSequence } from './flows.ts';
@@ -35,7 +35,7 @@ const notBase64 = refusal('not Base64', { sign: literal('%%% no base64 %%%') });
 const forgery = (label: string, notification: ReturnType<Kit['notification']>, kit: Kit): Delivery =>
   refusal(label, {
     compose: () => notification,
-    sign: literal(kit.bytes(32).toString('base64'), 'a random signature'),
+    sign: literal(randomSignature(kit), 'a random signature'),
   });
 
 /** Sends a valid delivery and then forgeries: one with the id of the valid delivery, between two with new ids. */

@@ -6,8 +6,10 @@ import {
   encodedAs,
   headerText,
   joined,
+  keyed,
   type SigningScheme,
   signatureUnder,
+  written,
 } from '../changes/signing.ts';
 import type { Change, Kit, Scenario, SignChange } from '../scenario.ts';
 import { family } from './family.ts';
@@ -19,13 +21,14 @@ const eachValue = (values: Readonly<Record<string, SignChange['make']>>) =>
 
 /** Writes a digest in base64. */
 const inBase64 = (bytes: (body: Uint8Array, kit: Kit) => Buffer, shell?: string) =>
-  sending((body, kit) => bytes(body, kit).toString('base64'), shell);
+  sending((body, kit) => written(bytes(body, kit), kit), shell);
 
 const SECRET = '"$HOOKPROOF_SECRET"';
 
 const otherHmac = (algorithm: string) =>
-  inBase64((body, kit) => hmac(body, kit.secret, algorithm), signatureUnder(SECRET, algorithm));
-const inHex = (algorithm: string) => (body: Uint8Array, kit: Kit) => hmac(body, kit.secret, algorithm).toString('hex');
+  inBase64((body, kit) => keyed(body, kit, kit.secret, algorithm), signatureUnder(SECRET, algorithm));
+const inHex = (algorithm: string) => (body: Uint8Array, kit: Kit) =>
+  keyed(body, kit, kit.secret, algorithm).toString('hex');
 const hashInHex = (algorithm: string) => (body: Uint8Array) => digest(algorithm, body).toString('hex');
 
 const SHA256 = 'openssl dgst -sha256 -binary | openssl base64 -A';
@@ -45,7 +48,7 @@ const sha1Prefix = sending(
   joined("printf %s 'sha1='", asHex(`openssl dgst -sha1 -hmac ${SECRET}`, 160)),
 );
 const sha512Prefix = sending(
-  (body, kit) => `sha512=${hmac(body, kit.secret, 'sha512').toString('base64')}`,
+  (body, kit) => `sha512=${keyed(body, kit, kit.secret, 'sha512').toString('base64')}`,
   joined("printf %s 'sha512='", signatureUnder(SECRET, 'sha512')),
 );
 

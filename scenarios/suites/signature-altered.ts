@@ -23,14 +23,17 @@ const shift =
     return { sign: derived(label, (valid) => shifted(valid, start, end, steps), command) };
   };
 
-/** Sends another digest, derived from the valid one, in base64. */
+/** A digest in base64 ends with `=`. */
+const encodingOf = (signature: string) => (/^[\da-f]+$/.test(signature) ? 'hex' : 'base64');
+
+/** Sends another digest, derived from the valid one, in the same encoding. */
 function onDigest(
   label: string,
   alter: (digest: Buffer) => Uint8Array,
   suits?: (digest: Buffer) => boolean,
 ): SignChange {
-  const digestOf = (valid: string) => Buffer.from(valid, 'base64');
-  const from = (valid: string) => Buffer.from(alter(digestOf(valid))).toString('base64');
+  const digestOf = (valid: string) => Buffer.from(valid, encodingOf(valid));
+  const from = (valid: string) => Buffer.from(alter(digestOf(valid))).toString(encodingOf(valid));
   return derived(label, from, undefined, suits && ((valid) => suits(digestOf(valid))));
 }
 

@@ -1,4 +1,4 @@
-import { derived, joined, literal, type SigningScheme } from '../changes/signing.ts';
+import { derived, joined, literal, randomSignature, type SigningScheme } from '../changes/signing.ts';
 import { refusedUnusualHeader } from '../expectations.ts';
 import type { Change, Scenario } from '../scenario.ts';
 import { family } from './family.ts';
@@ -12,7 +12,7 @@ const timesA = (count: number): Change => ({
   sign: literal('A'.repeat(count), `the letter A ${count} times`, printA(count)),
 });
 
-const randomBytes = sending((_body, kit) => kit.bytes(32).toString('base64'));
+const randomBytes = sending((_body, kit) => randomSignature(kit));
 const zeroBytes = (label: string): Change => ({
   sign: literal(Buffer.alloc(32).toString('base64'), label, joined(printA(43), "printf %s '='")),
 });

@@ -1,6 +1,6 @@
 import { type JsonObject, sameHeaderName } from '../../contract/index.ts';
 import { both, moveToHeader, moveToQuery, replaceHeader, underscored, withoutHeader } from '../changes/addressing.ts';
-import { type SigningScheme, unsigned } from '../changes/signing.ts';
+import { randomSignature, type SigningScheme, signatureHeader, unsigned } from '../changes/signing.ts';
 import { refusedOrChosen, refusedWithTwoInvalid } from '../expectations.ts';
 import { atAnotherUrl } from '../forgery.ts';
 import type { AddressChange, Change, Scenario } from '../scenario.ts';
@@ -14,7 +14,7 @@ const lines =
   (values: Values) =>
   (label: string): Change => ({
     address: replaceHeader('signature', label, (name, valid, kit) =>
-      values(valid, () => kit.bytes(32).toString('base64')).map((value) => [name, value]),
+      values(valid, () => signatureHeader(randomSignature(kit), kit)).map((value) => [name, value]),
     ),
   });
 
@@ -53,7 +53,7 @@ function inAnother(address: AddressChange, name: string): AddressChange {
     make: (head, kit, body) =>
       sameHeaderName(name, kit.signatureHeader)
         ? head
-        : { ...head, headers: [...head.headers, [name, kit.sign(body)]] },
+        : { ...head, headers: [...head.headers, [name, signatureHeader(kit.sign(body), kit)]] },
   };
   return both(label, address, copy);
 }

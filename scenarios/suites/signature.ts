@@ -1,5 +1,5 @@
 import { fixedText, plain, withField } from '../changes/bodies.ts';
-import { HMAC_SHA256, literal, type SigningScheme, signedOver, unsigned } from '../changes/signing.ts';
+import { HMAC_SHA256, literal, randomSignature, type SigningScheme, signedOver, unsigned } from '../changes/signing.ts';
 import { accepted, acceptedUnlessLockedOut, malformedBefore, refused, refusedInARow } from '../expectations.ts';
 import { scenarioOf } from '../forgery.ts';
 import type { Delivery, Kit, Scenario, Suite } from '../scenario.ts';
@@ -32,7 +32,7 @@ function underSignatureOf(other: Event, label: string): Delivery {
   return { label, change: { sign }, expect: refused };
 }
 
-const random = (kit: Kit) => literal(kit.bytes(32).toString('base64'), 'a random signature');
+const random = (kit: Kit) => literal(randomSignature(kit), 'a random signature');
 
 function ofDeliveryBefore(kit: Kit): Delivery[][] {
   const event = kit.notification();

@@ -49,6 +49,6 @@ export interface SchemeInput {
   readonly url: string;
   /** Message id. */
   readonly id: string;
-  /** Time of the message, in epoch seconds. */
-  readonly timestamp: number;
+  /** Time of the message, in epoch seconds. A text is signed and sent as it is. */
+  readonly timestamp: number | string;
 }

@@ -1,18 +1,15 @@
 /** Signs and describes deliveries in any scheme. */
-import { createHash, createPrivateKey, createPublicKey, type KeyObject, sign as signEdDsa } from 'node:crypto';
+import { createHash, createPrivateKey, createPublicKey, hash, type KeyObject, sign as signEdDsa } from 'node:crypto';
 import type { HeaderLine } from '../../delivery.ts';
 import { HookproofError } from '../../hookproof-error.ts';
 import { hmac } from '../sign.ts';
 import type { Scheme, SchemeInput, Template } from './scheme.ts';
 
-/** Replaces the placeholders of a template. A value may be bytes, which are kept as they are. */
-function fillTemplate(template: Template, values: Readonly<Record<string, string | Uint8Array>>): Buffer {
-  const parts = template.split(/\{(\w+)\}/);
-  return Buffer.concat(parts.map((part, at) => Buffer.from(at % 2 === 1 ? (values[part] ?? '') : part)));
-}
-
+/** Returns the bytes that a template says are signed. Those of the body are kept as they are. */
 export function signedBytes(signed: Template, { body, url, id, timestamp }: SchemeInput): Buffer {
-  return fillTemplate(signed, { body, url, id, timestamp: `${timestamp}` });
+  const values: Readonly<Record<string, string | Uint8Array>> = { body, url, id, timestamp: `${timestamp}` };
+  const parts = signed.split(/\{(\w+)\}/);
+  return Buffer.concat(parts.map((part, at) => Buffer.from(at % 2 === 1 ? (values[part] ?? '') : part)));
 }
 
 /** Returns the bytes of a secret in the scheme. Without the prefix, the whole secret is decoded. */
@@ -34,8 +31,11 @@ function privateKey(scheme: Scheme, secret: string): KeyObject {
       hint: `Give ${scheme.secret.prefix ?? ''} and the Base64 of the 32 bytes of an Ed25519 private key.`,
     });
   }
-  const der = Buffer.concat([PRIVATE_KEY_DER, bytes.subarray(0, ED25519_KEY_BYTES)]);
-  return createPrivateKey({ key: der, format: 'der', type: 'pkcs8' });
+  return keyFromSeed(bytes.subarray(0, ED25519_KEY_BYTES));
+}
+
+function keyFromSeed(bytes: Uint8Array): KeyObject {
+  return createPrivateKey({ key: Buffer.concat([PRIVATE_KEY_DER, bytes]), format: 'der', type: 'pkcs8' });
 }
 
 /** Returns the public key in a secret, or of the private key in it. */
@@ -50,16 +50,38 @@ export function publicKey(scheme: Scheme, secret: string): KeyObject {
   return createPublicKey({ key: Buffer.concat([PUBLIC_KEY_DER, bytes]), format: 'der', type: 'spki' });
 }
 
-function signatureBytes(scheme: Scheme, bytes: Uint8Array, secret: string): Buffer {
-  const { algorithm } = scheme;
-  if (algorithm === 'ed25519') return signEdDsa(null, bytes, privateKey(scheme, secret));
-  return hmac(bytes, keyBytes(scheme, secret), algorithm);
+/**
+ * Returns the signature of a delivery, not encoded. A secret may be given as the bytes of its key, and another hash
+ * function may be used instead of that of the scheme. For an Ed25519 scheme, bytes stand for a key that is made from
+ * them.
+ *
+ * @throws HookproofError SECRET_INVALID if the secret is not a key of the scheme
+ */
+export function schemeDigest(
+  scheme: Scheme,
+  input: SchemeInput,
+  secret: string | Uint8Array,
+  algorithm: string = scheme.algorithm,
+): Buffer {
+  const bytes = signedBytes(scheme.signed, input);
+  if (algorithm !== 'ed25519') {
+    return hmac(bytes, typeof secret === 'string' ? keyBytes(scheme, secret) : secret, algorithm);
+  }
+  const key = typeof secret === 'string' ? privateKey(scheme, secret) : keyFromSeed(hash('sha256', secret, 'buffer'));
+  return signEdDsa(null, bytes, key);
 }
 
-/** Returns one signature as it stands in the header. */
-function schemeSignature(scheme: Scheme, input: SchemeInput, secret: string): string {
-  const bytes = signatureBytes(scheme, signedBytes(scheme.signed, input), secret);
-  return `${fillTemplate(scheme.signature, { value: bytes.toString(scheme.encoding) })}`;
+/** Returns the headers of a delivery with these values, each the encoded signature of one secret. */
+export function headersOfScheme(
+  { headers, signature, separator }: Scheme,
+  { id, timestamp }: Pick<SchemeInput, 'id' | 'timestamp'>,
+  values: readonly string[],
+): HeaderLine[] {
+  const fill = (template: Template, texts: Readonly<Record<string, string>>) =>
+    template.replaceAll(/\{(\w+)\}/g, (_, name: string) => texts[name] ?? '');
+  const signatures = values.map((value) => fill(signature, { value })).join(separator);
+  const texts = { id, timestamp: `${timestamp}`, signature: signatures };
+  return Object.entries(headers).map(([name, template]) => [name, fill(template, texts)]);
 }
 
 /**
@@ -69,18 +91,14 @@ function schemeSignature(scheme: Scheme, input: SchemeInput, secret: string): st
  *   several secrets and the scheme has one signature
  */
 export function signWithScheme(scheme: Scheme, input: SchemeInput, secrets: readonly string[]): HeaderLine[] {
-  const { headers, separator, title } = scheme;
+  const { encoding, separator, title } = scheme;
   if (secrets.length > 1 && separator === undefined) {
     throw new HookproofError('SCHEME_ONE_SIGNATURE', `a delivery of ${title} has one signature`, {
       hint: 'Give one secret.',
     });
   }
-  const values = {
-    id: input.id,
-    timestamp: `${input.timestamp}`,
-    signature: secrets.map((secret) => schemeSignature(scheme, input, secret)).join(separator),
-  };
-  return Object.entries(headers).map(([name, template]) => [name, `${fillTemplate(template, values)}`]);
+  const values = secrets.map((secret) => schemeDigest(scheme, input, secret).toString(encoding));
+  return headersOfScheme(scheme, input, values);
 }
 
 /** Returns a message id. Equal bodies at equal times have equal ids, so that output is repeatable. */

@@ -81,7 +81,7 @@ describe('address', () => {
   const body = Buffer.from('12345');
 
   it('lists the headers in fixed order, with the custom headers last and as configured', () => {
-    expect(address({ partner, body, signature: 'sig' })).toEqual({
+    expect(address({ partner, body, signed: [['X-Service-Signature', 'sig']] })).toEqual({
       method: 'POST',
       target: '/hooks/in?tenant=a%2Fb',
       headers: [
@@ -102,7 +102,7 @@ describe('address', () => {
       signing: { secret: 'unused here', header: 'x-sig' },
       apiKey: { value: 'k', header: 'Api' },
     };
-    expect(address({ partner: named, body, signature: 'sig' }).headers).toEqual([
+    expect(address({ partner: named, body, signed: [['x-sig', 'sig']] }).headers).toEqual([
       ['Host', '[::1]'],
       ['Content-Type', 'application/json'],
       ['Content-Length', '5'],
@@ -111,13 +111,8 @@ describe('address', () => {
     ]);
   });
 
-  it('uses the default signature header if no signing is configured, which only probes do', () => {
-    const { headers } = address({ partner: { url: 'http://a.example/' }, body, signature: 'sig' });
-    expect(headers.at(-1)).toEqual(['X-Service-Signature', 'sig']);
-  });
-
   it('follows a change of URL', () => {
-    const at = (url: string) => address({ partner: { url }, body }).headers[0]?.[1];
+    const at = (url: string) => address({ partner: { url }, body, signed: [] }).headers[0]?.[1];
     expect([at('http://a.example/'), at('http://b.example/'), at('http://a.example/')]).toEqual([
       'a.example',
       'b.example',

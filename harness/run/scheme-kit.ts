@@ -1,0 +1,66 @@
+/** What a kit has for a sender that signs in another scheme: an id and a time for each delivery, and its deliveries. */
+import { HookproofError, type JsonObject } from '../../contract/index.ts';
+import { headersOfScheme, type Scheme, schemeDigest } from '../../contract/signing/index.ts';
+import type { Kit, KitScheme } from '../../scenarios/index.ts';
+import type { Partner } from '../partner.ts';
+
+/** Returns the name of the header of a scheme that has the signature. */
+export function signatureHeaderOf({ headers }: Scheme): string {
+  return Object.keys(headers).find((name) => headers[name]?.includes('{signature}')) ?? '';
+}
+
+/** Signs a body with the id and the time of a delivery. */
+export function signIn({ literal, ...message }: KitScheme, body: Uint8Array, secret: string): string {
+  return schemeDigest(literal, { ...message, body }, secret).toString(literal.encoding);
+}
+
+function messageIn(constant: Pick<KitScheme, 'literal' | 'url' | 'samples'>, id: string): KitScheme {
+  const { literal } = constant;
+  const message = { id, timestamp: Math.floor(Date.now() / 1000) };
+  const header = (...signatures: readonly string[]) =>
+    headersOfScheme(literal, message, signatures).find(([name]) => name === signatureHeaderOf(literal))?.[1] ?? '';
+  return { ...constant, ...message, header };
+}
+
+/** Returns the kit of one delivery. In a scheme, it has an id and a time of its own, and signs with them. */
+export function kitOfDelivery(kit: Kit): Kit {
+  if (kit.scheme === undefined) return kit;
+  return Object.create(kit, { scheme: { value: messageIn(kit.scheme, `msg_${kit.nonce(24)}`) } });
+}
+
+/** Matches the first member that identifies a delivery, and its value. */
+const ID = /("(?:id|event_id|eventId|webhookEventId|message_id|hook_id)"\s*:\s*)(?:"([a-z]+_)?(?:[^"\\]|\\.)*"|\d+)/i;
+
+/**
+ * Returns what a kit has in addition in a scheme. The plain notification is the first delivery of the sender, with a
+ * new id, so that no two have the same body.
+ */
+export function schemeOfKit({ signing, deliveries, url }: Partner): Partial<Pick<Kit, 'scheme' | 'notification'>> {
+  if (signing?.scheme === undefined) return {};
+  const { scheme: literal } = signing;
+  const samples = deliveries ?? literal.samples;
+  const plain = Buffer.from(samples[0]?.body ?? '{}').toString();
+  return {
+    scheme: messageIn({ literal, url, samples }, 'msg_0'),
+    notification() {
+      const { integer, nonce } = this as Kit;
+      return parsed(
+        plain.replace(ID, (_, name: string, prefix: string | undefined, at: number, all: string) =>
+          all.slice(at + name.length).startsWith('"') ? `${name}"${prefix ?? ''}${nonce(20)}"` : name + integer(1e9),
+        ),
+      );
+    },
+  };
+}
+
+function parsed(text: string): JsonObject {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as JsonObject;
+  } catch {
+    // Not JSON. The error below says so.
+  }
+  throw new HookproofError('SCHEME_SAMPLE', 'the first sample of the sender is not a JSON object', {
+    hint: 'Give a delivery with a JSON object first: the checks change it.',
+  });
+}

@@ -1,0 +1,391 @@
+/**
+ * Checks of what other schemes sign in addition to the body: a time, an id, a URL, and several signatures. Each row
+ * works for any scheme that has the part it changes. In the scheme of the specification, none of them applies.
+ */
+import type { HeaderLine } from '../../contract/index.ts';
+import { headersOfScheme, type Scheme, type SchemeInput, schemeDigest } from '../../contract/signing/index.ts';
+import { randomSignature } from '../changes/signing.ts';
+import { accepted, refused } from '../expectations.ts';
+import type { Change, Delivery, Kit, KitScheme, Scenario, SignChange, Suite } from '../scenario.ts';
+import { family, type Own } from './family.ts';
+
+type Message = Pick<SchemeInput, 'id' | 'timestamp'>;
+type Headers = NonNullable<SignChange['headers']>;
+
+/** Returns why a check does not apply to a scheme, or null. */
+type Applies = (scheme: KitScheme) => string | null;
+
+const needs =
+  (what: string, has: (literal: Scheme) => boolean): Applies =>
+  ({ literal }) =>
+    has(literal) ? null : `a delivery of ${literal.title} has no ${what}`;
+
+const sends = (placeholder: string) => (literal: Scheme) =>
+  Object.values(literal.headers).some((template) => template.includes(`{${placeholder}}`));
+const aTime = needs('timestamp', sends('timestamp'));
+const aTolerance = needs('tolerance of time', ({ toleranceSeconds }) => toleranceSeconds !== undefined);
+const anId = needs('id', sends('id'));
+const aUrl = needs('signed URL', ({ signed }) => signed.includes('{url}'));
+const manySignatures = needs('list of signatures', ({ separator }) => separator !== undefined);
+const aPrefix = needs('prefix of signatures', ({ signature }) => !signature.startsWith('{value}'));
+const twoSamples: Applies = (scheme) => (scheme.samples.length > 1 ? null : 'the sender has no second sample');
+
+function signedWith(body: Uint8Array, kit: Kit, scheme: KitScheme, message: Partial<SchemeInput> = {}): string {
+  return schemeDigest(scheme.literal, { ...scheme, body, ...message }, kit.secret).toString(scheme.literal.encoding);
+}
+
+const changed = (label: string, headers: Headers): Change => ({
+  // The value stands for the header where only one is shown.
+  sign: { label, make: (body, kit) => kit.sign(body), headers },
+});
+
+/** Signs a delivery with other values, and sends them. With `sent`, other values are sent than are signed. */
+const message =
+  (signed: (scheme: KitScheme) => Partial<Message>, sent: (scheme: KitScheme) => Partial<Message> = () => ({})) =>
+  (label: string): Change =>
+    changed(label, (body, kit, scheme) => {
+      const own = { ...scheme, ...signed(scheme) };
+      return headersOfScheme(scheme.literal, { ...own, ...sent(scheme) }, [signedWith(body, kit, scheme, own)]);
+    });
+
+/** Sends a valid delivery whose headers are edited. */
+const edited =
+  (edit: (lines: readonly HeaderLine[], scheme: KitScheme) => readonly HeaderLine[]) =>
+  (label: string): Change =>
+    changed(label, (body, kit, scheme) =>
+      edit(headersOfScheme(scheme.literal, scheme, [signedWith(body, kit, scheme)]), scheme),
+    );
+
+/** Sends a list of entries in the signature header. */
+const listed =
+  (entries: (valid: string, wrong: () => string, version: (value: string) => string) => readonly string[]) =>
+  (label: string): Change =>
+    changed(label, (body, kit, scheme) => {
+      const { literal } = scheme;
+      const wrap = (value: string) => literal.signature.replace('{value}', value);
+      const list = entries(
+        wrap(signedWith(body, kit, scheme)),
+        () => wrap(randomSignature(kit)),
+        (value) => otherPrefix(literal).replace('{value}', value || signedWith(body, kit, scheme)),
+      );
+      return headersOfScheme({ ...literal, signature: '{value}' }, scheme, list);
+    });
+
+/** Returns the template of a signature with another version, algorithm or name before the value. */
+function otherPrefix({ signature }: Scheme): string {
+  const version = signature.replace(
+    /v(\d+)(?=\w?[,=:])/,
+    (_, digits: string) => `v${digits === '0' ? 1 : Number(digits) - 1}`,
+  );
+  if (version !== signature) return version;
+  const algorithm = signature.replace(/sha(?:1|256|512)/i, (name) => (name.endsWith('512') ? 'sha256' : 'sha512'));
+  return algorithm === signature ? `x${signature}` : algorithm;
+}
+
+/** Removes a placeholder from the headers, with the text around it. */
+const without = (placeholder: 'timestamp' | 'id') =>
+  edited((lines, { literal, ...values }) =>
+    lines.flatMap(([name, value]): HeaderLine[] => {
+      const template = literal.headers[name] ?? '';
+      if (!template.includes(`{${placeholder}}`)) return [[name, value]];
+      if (!template.includes('{signature}')) return [];
+      const start = template.indexOf('{signature}');
+      const lead = template.slice(0, start).replace(`{${placeholder}}`, `${values[placeholder]}`);
+      return [[name, value.replace(lead, '')]];
+    }),
+  );
+
+const emptied = (placeholder: 'timestamp' | 'id', text = '') =>
+  message(
+    () => ({}),
+    () => ({ [placeholder]: text }),
+  );
+
+const seconds = (scheme: KitScheme) => Number(scheme.timestamp);
+const tolerance = ({ literal }: KitScheme) => literal.toleranceSeconds ?? 300;
+const at = (offset: (scheme: KitScheme) => number) =>
+  message((scheme) => ({ timestamp: seconds(scheme) + offset(scheme) }));
+
+const twoTimes = (oldFirst: boolean) =>
+  message(
+    (scheme) => ({ timestamp: seconds(scheme) - 2 * tolerance(scheme) }),
+    (scheme) => {
+      const old = seconds(scheme) - 2 * tolerance(scheme);
+      const [first, second] = oldFirst ? [old, seconds(scheme)] : [seconds(scheme), old];
+      const label = /([^,{}]*)\{timestamp\}/.exec(
+        scheme.literal.headers[Object.keys(scheme.literal.headers)[0] ?? ''] ?? '',
+      );
+      return { timestamp: `${first},${label?.[1] ?? ''}${second}` };
+    },
+  );
+
+const of = (applies: Applies, own: Own = {}): Own => ({ ...own, inScheme: applies });
+const shared = { suite: 'scheme', level: 'must', needs: ['hmac'] } as const;
+const rejects = { ...shared, requirements: ['hmac-invalid'], verb: 'Rejects', expect: refused } as const;
+const accepts = { ...shared, requirements: ['delivery-200'], verb: 'Accepts', expect: accepted } as const;
+
+const DAY = 86_400;
+
+const eachSample = {
+  flow: ({ scheme }: Kit): Delivery[][] =>
+    (scheme?.samples ?? []).map(({ name, body, headers }) => [
+      {
+        label: name,
+        change: {
+          serialise: () => Buffer.from(body),
+          address: {
+            label: `the headers of ${name}`,
+            make: (head) => ({
+              ...head,
+              headers: [
+                ...head.headers.filter(
+                  ([one]) => !headers.some(([other]) => other.toLowerCase() === one.toLowerCase()),
+                ),
+                ...headers,
+              ],
+            }),
+          },
+        },
+        expect: accepted,
+      },
+    ]),
+};
+
+const twice = {
+  flow: (kit: Kit): Delivery[][] => {
+    const id = `msg_${kit.nonce(24)}`;
+    const body = Buffer.from(JSON.stringify(kit.notification()));
+    const { sign } = message(() => ({ id }))('the same delivery');
+    const change: Change = { serialise: () => body, ...(sign !== undefined && { sign }) };
+    return [1, 2].map((time) => [{ label: `delivery ${time}`, change, expect: accepted }]);
+  },
+};
+
+const scenarios: readonly Scenario[] = [
+  ...family(
+    { ...accepts, mistake: 'plain-delivery-rejected' },
+    { samples: ['each sample of the sender', eachSample, of(twoSamples)] },
+  ),
+  ...family(
+    { ...rejects, of: 'a delivery that was signed', mistake: 'stale-timestamp-accepted' },
+    {
+      'time-past': [
+        'longer ago than the tolerance allows, and is sent unchanged',
+        at((scheme) => -2 * tolerance(scheme)),
+        of(aTolerance),
+      ],
+      'time-a-day-past': ['a day ago, and is sent unchanged', at(() => -DAY), of(aTolerance)],
+      'time-a-year-past': ['a year ago, and is sent unchanged', at(() => -365 * DAY), of(aTolerance)],
+      'time-zero': ['with the time 0', message(() => ({ timestamp: 0 })), of(aTolerance)],
+      'time-not-a-number': [
+        'with a word in place of the time',
+        message(() => ({ timestamp: 'now' })),
+        of(aTolerance, {
+          level: 'should',
+          note: 'The difference from a word is NaN, and NaN is not greater than any limit.',
+        }),
+      ],
+      'time-in-words': [
+        'with a date in place of the seconds',
+        message((scheme) => ({ timestamp: new Date((seconds(scheme) - DAY) * 1000).toISOString() })),
+        of(aTolerance, { level: 'should' }),
+      ],
+      'time-negative': ['with a negative time', message((scheme) => ({ timestamp: -seconds(scheme) })), of(aTolerance)],
+    },
+  ),
+  ...family(
+    { ...rejects, level: 'should', of: 'a delivery that was signed', mistake: 'future-timestamp-accepted' },
+    {
+      'time-ahead': [
+        'with a time that is further ahead than the tolerance allows',
+        at((scheme) => 2 * tolerance(scheme)),
+        of(aTolerance),
+      ],
+      'time-a-day-ahead': ['with a time a day ahead', at(() => DAY), of(aTolerance)],
+      'time-in-milliseconds': [
+        'with its time in milliseconds',
+        message((scheme) => ({ timestamp: seconds(scheme) * 1000 })),
+        of(aTolerance),
+      ],
+    },
+  ),
+  ...family(
+    { ...rejects, mistake: 'signed-value-from-elsewhere' },
+    {
+      'time-renewed': [
+        'an old delivery whose time was replaced with the present one',
+        message(
+          (scheme) => ({ timestamp: seconds(scheme) - 2 * tolerance(scheme) }),
+          (scheme) => ({ timestamp: seconds(scheme) }),
+        ),
+        of(aTime),
+      ],
+      'time-changed': [
+        'a delivery whose time was changed by a second',
+        message(
+          () => ({}),
+          (scheme) => ({ timestamp: seconds(scheme) - 1 }),
+        ),
+        of(aTime),
+      ],
+      'time-twice-old-first': ['an old delivery with the present time after its own', twoTimes(true), of(aTime)],
+      'time-twice-new-first': ['an old delivery with the present time before its own', twoTimes(false), of(aTime)],
+      'time-missing': ['a delivery without its time', without('timestamp'), of(aTime)],
+      'time-empty': ['a delivery with an empty time', emptied('timestamp'), of(aTime)],
+      'time-followed-by-text': [
+        'a delivery whose time has a letter behind it',
+        message(
+          () => ({}),
+          (scheme) => ({ timestamp: `${scheme.timestamp}x` }),
+        ),
+        of(aTime),
+      ],
+      'id-missing': ['a delivery without its id', without('id'), of(anId)],
+      'id-empty': ['a delivery with an empty id', emptied('id'), of(anId)],
+      'id-changed': [
+        'a delivery whose id was changed',
+        message(
+          () => ({}),
+          ({ id }) => ({ id: `${id}0` }),
+        ),
+        of(anId, { note: 'With a new id, a delivery that was handled before is handled again.' }),
+      ],
+      'other-url': [
+        'a delivery that was signed for another URL',
+        (label) =>
+          changed(label, (body, kit, scheme) =>
+            headersOfScheme(scheme.literal, scheme, [
+              signedWith(body, kit, scheme, { url: `${new URL(scheme.url).origin}/${kit.nonce(12)}` }),
+            ]),
+          ),
+        of(aUrl),
+      ],
+      'no-url': [
+        'a delivery that was signed without the URL',
+        (label) =>
+          changed(label, (body, kit, scheme) =>
+            headersOfScheme(scheme.literal, scheme, [signedWith(body, kit, scheme, { url: '' })]),
+          ),
+        of(aUrl),
+      ],
+      'body-alone-signed': [
+        'a signature over the body alone',
+        (label) =>
+          changed(label, (body, kit, scheme) => {
+            const literal = { ...scheme.literal, signed: '{body}' };
+            return headersOfScheme(scheme.literal, scheme, [signedWith(body, kit, { ...scheme, literal })]);
+          }),
+        of(needs('signed value besides the body', ({ signed }) => signed !== '{body}')),
+      ],
+      'other-sample': [
+        'the signature of another kind of delivery',
+        (label) =>
+          changed(label, (body, kit, scheme) =>
+            headersOfScheme(scheme.literal, scheme, [
+              signedWith(Buffer.from(scheme.samples[1]?.body ?? body), kit, scheme),
+            ]),
+          ),
+        of(twoSamples),
+      ],
+    },
+  ),
+  ...family(
+    { ...rejects, of: 'a valid signature', mistake: 'signature-version-ignored' },
+    {
+      'other-version': [
+        'under another version or name',
+        listed((_valid, _wrong, version) => [version('')]),
+        of(aPrefix),
+      ],
+      'no-prefix': [
+        'without its prefix',
+        (label) =>
+          changed(label, (body, kit, scheme) =>
+            headersOfScheme({ ...scheme.literal, signature: '{value}' }, scheme, [signedWith(body, kit, scheme)]),
+          ),
+        of(aPrefix, { level: 'should' }),
+      ],
+      'odd-prefix': [
+        'behind other characters of the same length as its prefix',
+        (label) =>
+          changed(label, (body, kit, scheme) => {
+            const prefix = scheme.literal.signature.replace('{value}', '').replace(/\w/g, 'x');
+            return headersOfScheme({ ...scheme.literal, signature: '{value}' }, scheme, [
+              prefix + signedWith(body, kit, scheme),
+            ]);
+          }),
+        of(aPrefix),
+      ],
+    },
+  ),
+  ...family(
+    { ...rejects, of: 'a list of', mistake: 'several-signatures' },
+    {
+      'many-wrong': [
+        'signatures that are all invalid',
+        listed((_valid, wrong) => [wrong(), wrong(), wrong()]),
+        of(manySignatures),
+      ],
+      'many-empty': ['empty signatures', listed(() => ['', '', '']), of(manySignatures)],
+      'many-other-versions': [
+        'signatures of other versions',
+        listed((_valid, _wrong, version) => [version(''), version('AAAA')]),
+        'signature-version-ignored',
+        of(manySignatures),
+      ],
+    },
+  ),
+  ...family(
+    { ...accepts, of: 'a delivery with', mistake: 'further-signatures-ignored' },
+    {
+      'valid-last': [
+        'an invalid signature before the valid one',
+        listed((valid, wrong) => [wrong(), valid]),
+        of(manySignatures),
+      ],
+      'valid-first': [
+        'an invalid signature after the valid one',
+        listed((valid, wrong) => [valid, wrong()]),
+        of(manySignatures),
+      ],
+      'valid-after-other-version': [
+        'a signature of another version before the valid one',
+        listed((valid, _wrong, version) => [version('AAAA'), valid]),
+        of(manySignatures),
+      ],
+      'valid-before-other-version': [
+        'a signature of another version after the valid one',
+        listed((valid, _wrong, version) => [valid, version('AAAA')]),
+        of(manySignatures),
+      ],
+      'valid-among-many': [
+        'the valid signature among five invalid ones',
+        listed((valid, wrong) => [wrong(), wrong(), wrong(), valid, wrong(), wrong()]),
+        of(manySignatures, { level: 'should' }),
+      ],
+    },
+  ),
+  ...family(
+    { ...accepts, of: 'a delivery', mistake: 'tolerance-too-small' },
+    {
+      'time-just-past': ['that was signed a minute ago', at(() => -60), of(aTolerance)],
+      'time-near-limit': [
+        'that is nearly as old as the tolerance allows',
+        at((scheme) => 30 - tolerance(scheme)),
+        of(aTolerance, { level: 'should' }),
+      ],
+      'time-slightly-ahead': ['whose time is a few seconds ahead', at(() => 5), of(aTolerance, { level: 'should' })],
+    },
+  ),
+  ...family(
+    { ...accepts, mistake: 'copy-rejected' },
+    { 'same-again': ['a delivery that is sent twice with the same id', twice, of(anId)] },
+  ),
+];
+
+/** The checks of what a scheme signs besides the body. They are part of a run only in a scheme. */
+export const schemeSuite: Suite = {
+  name: 'scheme',
+  title: 'Everything that the scheme signs is verified',
+  scenarios,
+};
