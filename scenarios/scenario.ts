@@ -162,6 +162,8 @@ export interface SignChange {
   readonly label: string;
   /** Returns the value of the signature header. Undefined omits the header. */
   readonly make: (body: Uint8Array, kit: Kit) => string | undefined;
+  /** In a scheme: an id or a time other than those of the moment. The valid signature is that of this delivery. */
+  readonly message?: (scheme: KitScheme) => Partial<Pick<SchemeInput, 'id' | 'timestamp'>>;
   /** In a scheme: makes all headers of the scheme instead. */
   readonly headers?: (body: Uint8Array, kit: Kit, scheme: KitScheme) => readonly HeaderLine[];
   readonly shell?: string;

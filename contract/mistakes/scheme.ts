@@ -10,9 +10,9 @@ export const SCHEME_MISTAKES = mistakes({
     why: 'Whoever has seen one delivery can send it again at any time, and each time it is accepted.',
     fix: {
       rule:
-        'Require a timestamp of digits only, and reject the delivery unless it differs from your clock by at most the ' +
-        'tolerance of the sender, usually 300 seconds: `if (!/^\\d+$/.test(time) || Math.abs(now - Number(time)) > 300)`. ' +
-        'Keep the clock of the server synchronised.',
+        'Require a timestamp of digits only, and reject the delivery unless it differs from your clock by at most ' +
+        'the tolerance of the sender, usually 300 seconds: `if (!/^\\d+$/.test(time) || Math.abs(now - ' +
+        'Number(time)) > 300)`. Keep the clock of the server synchronised.',
       node: 'Write `const now = Math.floor(Date.now() / 1000)`: the timestamp is in seconds.',
       python: 'Write `if not time.isdigit() or abs(int(clock.time()) - int(time)) > 300` and answer 401.',
       go: 'Parse with `strconv.ParseInt`, check its error, and compare with `time.Now().Unix()`.',
@@ -42,7 +42,8 @@ export const SCHEME_MISTAKES = mistakes({
       'another, and a delivery to one endpoint is accepted at another.',
     fix: {
       rule:
-        'Build the signed text exactly as the sender documents it, from the values that the receiver then uses, and from ' +
+        'Build the signed text exactly as the sender documents it, from the values that the receiver then uses, ' +
+        'and from ' +
         'the URL in your configuration. Reject a delivery that lacks one of the headers or has it twice.',
     },
     severity: 'high',
@@ -54,7 +55,8 @@ export const SCHEME_MISTAKES = mistakes({
       'Code that splits at the comma or the equals sign and looks only at the second part, or that cuts a prefix by ' +
       'its length.',
     why:
-      'Versions exist so that a weak one can be retired. A receiver that ignores them cannot retire one, and verifies ' +
+      'Versions exist so that a weak one can be retired. A receiver that ignores them cannot retire one, and ' +
+      'verifies ' +
       'values that were never meant as this signature.',
     fix: {
       rule: 'Take only the entries that begin with the exact prefix of the scheme, and ignore all others.',
@@ -65,7 +67,8 @@ export const SCHEME_MISTAKES = mistakes({
   'further-signatures-ignored': {
     title: 'Does not accept a delivery with several signatures, one of which is valid',
     seen:
-      'Code that reads the first or the last entry of the header, compares the whole header, or rejects a delivery that ' +
+      'Code that reads the first or the last entry of the header, compares the whole header, or rejects a ' +
+      'delivery that ' +
       'has an entry with an unknown version.',
     why: 'While the sender rotates its secret, deliveries have several signatures, and all of them are rejected.',
     fix: {

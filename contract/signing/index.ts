@@ -33,7 +33,7 @@ export {
   whoChangedBody,
 } from './mistakes.ts';
 export type { Scheme, SchemeInput, SchemeSample } from './schemes/scheme.ts';
-export { FOREIGN_SCHEMES, SCHEMES } from './schemes/schemes.ts';
+export { FOREIGN_SCHEMES, SCHEMES, SERVICE_SCHEME } from './schemes/schemes.ts';
 export { describeScheme, headersOfScheme, messageIdOf, schemeDigest, signWithScheme } from './schemes/sign-scheme.ts';
-export { verifyWithScheme } from './schemes/verify-scheme.ts';
+export { verifyWithScheme, waysToSign } from './schemes/verify-scheme.ts';
 export { hmac, signatureOf } from './sign.ts';

@@ -147,7 +147,7 @@ function reporters(): Candidate[] {
   ]);
 }
 
-const catalogue = async () => (await import('../../scenarios/index.ts')).CATALOGUE;
+const catalogue = async () => (await import('../../scenarios/index.ts')).EVERY_SUITE;
 
 async function suites(): Promise<Candidate[]> {
   return (await catalogue()).map(({ name, title }) => ({ value: name, description: title }));

@@ -10,7 +10,14 @@ import {
   type HeaderLine,
   sameHeaderName,
 } from '../../contract/index.ts';
-import { describeScheme, FOREIGN_SCHEMES, type Scheme, signWithScheme } from '../../contract/signing/index.ts';
+import {
+  describeScheme,
+  FOREIGN_SCHEMES,
+  type Scheme,
+  SERVICE_SCHEME,
+  signWithScheme,
+  waysToSign,
+} from '../../contract/signing/index.ts';
 import type { AddressChange, Change, SignChange } from '../../scenarios/index.ts';
 import type { Partner } from '../partner.ts';
 import type { Answer, Attempt } from '../transport/index.ts';
@@ -75,8 +82,37 @@ function schemeFinding(scheme: Scheme): Finding {
     `expects-${scheme.name}-signature`,
     `The endpoint verifies signatures in the ${scheme.title} scheme, not those of this service`,
     'foreign-signature-format',
-    `It accepts ${Object.keys(scheme.headers).join(', ')}: ${describeScheme(scheme)}.`,
+    `It accepts ${Object.keys(scheme.headers).join(', ')}: ${describeScheme(scheme)}. Add ` +
+      `\`--scheme ${scheme.name}\` to test it as a receiver of ${scheme.title}.`,
   );
+}
+
+/** The number of wrong ways to sign that are tried: those that differ from the scheme in one or two points. */
+const MAX_WAYS = 60;
+
+/** Returns the ways in which an endpoint may verify a delivery of its scheme incorrectly, the likeliest first. */
+function waysInScheme(scheme: Scheme, secret: string): ChangedDelivery[] {
+  const example = { body: Buffer.from('{"id":1}'), url: '', id: 'msg_0', timestamp: 0 };
+  const ways = [...waysToSign(scheme, example, secret)]
+    .map(({ problems, mistake }, at) => ({ problems, mistake, at }))
+    .filter(({ problems }) => problems.length > 0)
+    .toSorted((a, b) => a.problems.length - b.problems.length)
+    .slice(0, MAX_WAYS);
+  return ways.map(({ problems, mistake, at }) => ({
+    ...findingOf(
+      'signs-differently',
+      `The endpoint does not verify the signature as ${scheme.title} makes it`,
+      mistake ?? 'foreign-signature-format',
+      `It accepted a delivery that differs: ${problems.join(' ')} Correct is the ${describeScheme(scheme)}.`,
+    ),
+    authentic: false,
+    change: {
+      sign: {
+        label: problems.join(' '),
+        make: (body, kit) => kit.scheme && [...waysToSign(scheme, { ...kit.scheme, body }, secret)][at]?.value,
+      },
+    },
+  }));
 }
 
 /** The schemes in which the secret of a partner can sign. */
@@ -129,7 +165,12 @@ function trialsFor(partner: Partner): { trials: ChangedDelivery[]; rare: Changed
   const { signing, apiKey } = partner;
   const trials: ChangedDelivery[] = [];
   const rare: ChangedDelivery[] = [];
-  if (signing !== undefined) {
+  if (signing?.scheme !== undefined) {
+    const { scheme, secret } = signing;
+    if (scheme.algorithm !== 'ed25519') trials.push(...waysInScheme(scheme, secret));
+    const others = [SERVICE_SCHEME, ...TRIED_SCHEMES].filter(({ name }) => name !== scheme.name);
+    trials.push(...others.flatMap((other) => schemeTrials(other, partner.url)));
+  } else if (signing !== undefined) {
     const header = signing.header ?? DEFAULT_SIGNATURE_HEADER;
     const more = { url: partner.url, ...(apiKey === undefined ? {} : { apiKey: apiKey.value }) };
     for (const trial of signingTrials({ secret: signing.secret, ...more })) {
@@ -180,7 +221,7 @@ export async function explainRejection(
   const { trials, rare } = trialsFor(partner);
   const all = [...trials, ...rare];
   const accepts: Accepts = async (change, authentic) => is2xx((await send(change, authentic)).answer);
-  if (partner.signing !== undefined) {
+  if (partner.signing !== undefined && partner.signing.scheme === undefined) {
     const character = await findRefusedCharacter(accepts, stop);
     if (character !== null) return refusesCharacter(character);
   }
@@ -271,8 +312,8 @@ const MAX_WORDS = 4096;
 export function explainWords({ answer }: Attempt, partner: Partner): Finding | null {
   if (answer === null || is2xx(answer)) return null;
   const words = Buffer.from(answer.body.subarray(0, MAX_WORDS)).toString('latin1');
-  const header = partner.signing?.header ?? DEFAULT_SIGNATURE_HEADER;
-  for (const scheme of TRIED_SCHEMES) {
+  const { header = DEFAULT_SIGNATURE_HEADER, scheme: own } = partner.signing ?? {};
+  for (const scheme of TRIED_SCHEMES.filter(({ name }) => name !== own?.name)) {
     const { name, title } = scheme;
     const named = Object.keys(scheme.headers).find((one) => new RegExp(`(?<![\\w-])${one}(?![\\w-])`, 'i').test(words));
     if (named === undefined || sameHeaderName(named, header)) continue;

@@ -149,7 +149,10 @@ function targetOf({ target }: RequestHead, { address }: Change): Trait[] {
 
 function headOf(change: Change, body: Uint8Array, kit: ReturnType<typeof kitOf>): RequestHead {
   kit.body = body;
-  const signature = change.sign === undefined ? VALID : change.sign.make(body, kit);
+  const { sign } = change;
+  const ofScheme = sign?.headers ?? sign?.message;
+  const signature =
+    ofScheme !== undefined ? `${VALID} ${sign?.label}` : sign === undefined ? VALID : sign.make(body, kit);
   const signed: HeaderLine[] = signature === undefined ? [] : [[DEFAULT_SIGNATURE_HEADER, signature]];
   const plain = address({ partner: PARTNER, body, signed });
   return change.address === undefined ? plain : change.address.make(plain, kit, body);

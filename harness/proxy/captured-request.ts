@@ -1,15 +1,10 @@
 /** Parses a captured request, replaces its signature, and resends it. */
 import { createHash } from 'node:crypto';
 import { performance } from 'node:perf_hooks';
-import {
-  DEFAULT_SIGNATURE_HEADER,
-  type ForwardedExchange,
-  type HeaderLine,
-  sameHeaderName,
-} from '../../contract/index.ts';
-import { signatureOf } from '../../contract/signing/index.ts';
+import { type ForwardedExchange, type HeaderLine, sameHeaderName } from '../../contract/index.ts';
 import type { Partner } from '../partner.ts';
 import { rawExchange } from '../probe/index.ts';
+import { signatureLines } from '../sender/index.ts';
 import type { Attempt } from '../transport/index.ts';
 import { declaredFraming, type Message, MessageReader } from '../transport/index.ts';
 
@@ -59,6 +54,8 @@ export interface Edit {
   readonly body?: Buffer;
   /** Signs the body after the edit. */
   readonly signing?: Partner['signing'];
+  /** The URL of the endpoint, for a scheme that signs it. */
+  readonly url?: string;
 }
 
 /** Returns the bytes of a captured request with an edit. */
@@ -82,7 +79,7 @@ export function withEdit({ raw, isChunked, body: captured }: CapturedRequest, ed
     set('Content-Length', String(body.length));
   }
   for (const [name, value] of headers) set(name, value);
-  if (signing !== undefined) set(signing.header ?? DEFAULT_SIGNATURE_HEADER, signatureOf(body, signing.secret));
+  if (signing !== undefined) for (const line of signatureLines(body, { signing, url: edit.url ?? '' })) set(...line);
   const rest = edit.body ?? raw.subarray(before.length + head.length + end.length);
   return Buffer.concat([Buffer.from(`${before}${startLine}${lines.join('')}${end}`, 'latin1'), rest]);
 }
@@ -121,7 +118,11 @@ export async function replayCaptured(
   const isChanged = captured !== null && (signing !== undefined || edit !== undefined);
   const { headers: given = [], body: givenBody } = edit ?? {};
   const bytes = isChanged
-    ? withEdit(captured, { headers: given, ...(givenBody && { body: givenBody }), ...(signing && { signing }) })
+    ? withEdit(captured, {
+        headers: given,
+        ...(givenBody && { body: givenBody }),
+        ...(signing && { signing, url: partner.url }),
+      })
     : raw;
   const receivedAt = new Date();
   const start = performance.now();

@@ -243,6 +243,8 @@ export const resultDocument = z.strictObject({
   catalogue: z.strictObject({ digest: wording, scenarios: z.int().nonnegative() }),
   target: z.strictObject({
     url: text,
+    /** The name of the scheme in which the sender signs, if it is not that of the specification. */
+    scheme: wording.optional(),
     features: z.array(z.enum(FEATURES)),
     /** Null for plain HTTP. The certificates are in the order sent, the leaf first. */
     tls: z

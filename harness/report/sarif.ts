@@ -6,7 +6,7 @@
 import { createHash } from 'node:crypto';
 import { MISTAKES } from '../../contract/mistakes/index.ts';
 import { visible } from '../../contract/visible.ts';
-import { CATALOGUE } from '../../scenarios/index.ts';
+import { EVERY_SUITE } from '../../scenarios/index.ts';
 import { type Cause, causesOf, titleOf, withFindings } from './causes.ts';
 import { visibleJson } from './json.ts';
 import type { ResultDocument } from './result-document.ts';
@@ -19,7 +19,7 @@ const SECURITY_SEVERITY = { critical: '9.5', high: '8.0', medium: '5.5', low: '2
 const MAX_NAMED = 10;
 
 const MISTAKE_OF: ReadonlyMap<string, string> = new Map(
-  CATALOGUE.flatMap(({ scenarios }) => scenarios.map(({ id, mistake }) => [id, mistake] as const)),
+  EVERY_SUITE.flatMap(({ scenarios }) => scenarios.map(({ id, mistake }) => [id, mistake] as const)),
 );
 
 /** Returns the rule's id: the mistake, or the first check if no mistake in the library explains the results. */

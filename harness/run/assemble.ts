@@ -77,7 +77,7 @@ interface Composed {
 
 function composeAndSerialise(change: Change, constant: Kit): Composed {
   for (let tries = 0; ; tries++) {
-    const kit = kitOfDelivery(constant);
+    const kit = kitOfDelivery(constant, change.sign?.message);
     const value = change.compose === undefined ? kit.notification() : change.compose(kit);
     const body = change.serialise === undefined ? serialise(value) : change.serialise(value, kit);
     const suits = change.sign?.suits;

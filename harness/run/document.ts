@@ -4,6 +4,7 @@
  */
 
 import type { Stack } from '../../contract/index.ts';
+import type { Scheme } from '../../contract/signing/index.ts';
 import {
   CATALOGUE,
   configureSources,
@@ -28,6 +29,7 @@ import type { Diagnosis, PartialReason, ResultDocument, ScenarioResult } from '.
 import { isScored, runVerdict, tally } from '../report/verdict.ts';
 import type { FindingWithChecks } from './facts.ts';
 import type { PlannedScenario } from './plan.ts';
+import { wordsOfScheme } from './words-of-scheme.ts';
 
 /** The outcome of a run, or of a set of shards. The rest of the result document is derived from it. */
 export interface RunOutcome
@@ -48,6 +50,8 @@ export interface RunOutcome
     | 'advice'
   > {
   readonly digest: string;
+  /** Undefined for that of the specification. */
+  readonly scheme?: Scheme;
   /** The revision of the catalogue, and which scenarios it does not score. */
   readonly scoring: ResultDocument['scoring'];
   readonly rotation?: ResultDocument['rotation'] | null;
@@ -70,6 +74,8 @@ export async function documentOf(outcome: RunOutcome): Promise<ResultDocument> {
   const { results, scoring, partialReasons, baseline, retried, shardRecord, strict } = outcome;
   const { preflight } = outcome;
   const noted = notedIn(results);
+  const words = outcome.scheme === undefined ? undefined : wordsOfScheme(outcome.scheme);
+  const diagnosis = await diagnosisOf(outcome);
   const scored = results.filter((result) => isScored({ scoring }, result));
   return {
     schemaVersion: 1,
@@ -102,10 +108,10 @@ export async function documentOf(outcome: RunOutcome): Promise<ResultDocument> {
     counts: tally(results),
     ...(preflight && { preflightFinding: preflight.fault }),
     advice: outcome.advice,
-    diagnosis: await diagnosisOf(outcome),
+    diagnosis: words?.diagnosis(diagnosis) ?? diagnosis,
     baseline: baseline === null ? null : baselineOutcome(baseline, results, CATALOGUE_IDS, new Date(outcome.startedAt)),
     notVerified: notVerifiedIn(outcome.plan, outcome.target.features),
-    results: [...results],
+    results: words?.results(results) ?? [...results],
   };
 }
 

@@ -35,12 +35,15 @@ export function concludeRun(results: RunResults, options: RunOptions, ended: End
   results.reportUndecided(undecidedBecause(facts, deadline));
   const inOrder = results.inOrder();
   const { throttling, rotation, seen } = facts;
+  const { scheme } = context.partner.signing ?? {};
   const { turnedAway } = throttling;
   return {
     tool: { name: 'hookproof', version },
     digest: catalogueDigest(),
+    ...(scheme !== undefined && { scheme }),
     target: {
       url: maskUrl(context.partner.url),
+      ...(scheme !== undefined && { scheme: scheme.name }),
       features: [...ended.features],
       tls: tls === null ? null : describeTls(tls.inspection),
     },

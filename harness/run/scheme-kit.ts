@@ -1,7 +1,7 @@
 /** What a kit has for a sender that signs in another scheme: an id and a time for each delivery, and its deliveries. */
 import { HookproofError, type JsonObject } from '../../contract/index.ts';
 import { headersOfScheme, type Scheme, schemeDigest } from '../../contract/signing/index.ts';
-import type { Kit, KitScheme } from '../../scenarios/index.ts';
+import type { Kit, KitScheme, SignChange } from '../../scenarios/index.ts';
 import type { Partner } from '../partner.ts';
 
 /** Returns the name of the header of a scheme that has the signature. */
@@ -14,19 +14,25 @@ export function signIn({ literal, ...message }: KitScheme, body: Uint8Array, sec
   return schemeDigest(literal, { ...message, body }, secret).toString(literal.encoding);
 }
 
-function messageIn(constant: Pick<KitScheme, 'literal' | 'url' | 'samples'>, id: string): KitScheme {
+function messageIn(
+  constant: Pick<KitScheme, 'literal' | 'url' | 'samples'>,
+  message: Pick<KitScheme, 'id' | 'timestamp'>,
+): KitScheme {
   const { literal } = constant;
-  const message = { id, timestamp: Math.floor(Date.now() / 1000) };
   const header = (...signatures: readonly string[]) =>
     headersOfScheme(literal, message, signatures).find(([name]) => name === signatureHeaderOf(literal))?.[1] ?? '';
   return { ...constant, ...message, header };
 }
 
 /** Returns the kit of one delivery. In a scheme, it has an id and a time of its own, and signs with them. */
-export function kitOfDelivery(kit: Kit): Kit {
+export function kitOfDelivery(kit: Kit, edited?: SignChange['message']): Kit {
   if (kit.scheme === undefined) return kit;
-  return Object.create(kit, { scheme: { value: messageIn(kit.scheme, `msg_${kit.nonce(24)}`) } });
+  const usual = messageIn(kit.scheme, { id: `msg_${kit.nonce(24)}`, timestamp: nowInSeconds() });
+  const scheme = edited === undefined ? usual : messageIn(kit.scheme, { ...usual, ...edited(usual) });
+  return Object.create(kit, { scheme: { value: scheme } });
 }
+
+const nowInSeconds = () => Math.floor(Date.now() / 1000);
 
 /** Matches the first member that identifies a delivery, and its value. */
 const ID = /("(?:id|event_id|eventId|webhookEventId|message_id|hook_id)"\s*:\s*)(?:"([a-z]+_)?(?:[^"\\]|\\.)*"|\d+)/i;
@@ -41,7 +47,7 @@ export function schemeOfKit({ signing, deliveries, url }: Partner): Partial<Pick
   const samples = deliveries ?? literal.samples;
   const plain = Buffer.from(samples[0]?.body ?? '{}').toString();
   return {
-    scheme: messageIn({ literal, url, samples }, 'msg_0'),
+    scheme: messageIn({ literal, url, samples }, { id: 'msg_0', timestamp: nowInSeconds() }),
     notification() {
       const { integer, nonce } = this as Kit;
       return parsed(

@@ -8,13 +8,14 @@
  */
 
 import { HookproofError } from '../../contract/index.ts';
+import { FOREIGN_SCHEMES } from '../../contract/signing/index.ts';
 import { visible } from '../../contract/visible.ts';
-import { CATALOGUE, catalogueDigest, type RunObservations } from '../../scenarios/index.ts';
+import { catalogueDigest, EVERY_SUITE, type RunObservations } from '../../scenarios/index.ts';
 import type { Finding } from '../diagnose/index.ts';
 import { type Baseline, knownIn, PREFLIGHT_SCENARIO } from '../judge/index.ts';
 import type { ResultDocument, ScenarioResult } from '../report/result-document.ts';
 import { version } from '../version.ts';
-import { documentOf } from './document.ts';
+import { CATALOGUE_IDS, documentOf } from './document.ts';
 import { isObservation, type PlannedScenario } from './plan.ts';
 import { resultOfObservation, withoutVerdict } from './results.ts';
 
@@ -30,7 +31,9 @@ type Shard = ResultDocument & {
   readonly shardRecord: ShardRecord;
 };
 
-const SCENARIOS = CATALOGUE.flatMap(({ name, scenarios }) => scenarios.map((scenario) => ({ suite: name, scenario })));
+const SCENARIOS = EVERY_SUITE.flatMap(({ name, scenarios }) =>
+  scenarios.map((scenario) => ({ suite: name, scenario })),
+);
 const PLANNED = new Map(SCENARIOS.map((planned) => [planned.scenario.id, planned]));
 const POSITIONS = new Map(SCENARIOS.map(({ scenario }, at) => [scenario.id, at]));
 
@@ -70,10 +73,12 @@ export async function joinShards(documents: readonly NamedDocument[]): Promise<R
   const notScored = new Set(shards.flatMap(({ scoring }) => scoring?.notScored ?? []));
   const partialReasons = new Set(shards.flatMap((shard) => shard.partialReasons ?? []));
   partialReasons.delete('shard');
-  if (results.length < SCENARIOS.length) partialReasons.add('selection');
+  if (results.length < CATALOGUE_IDS.length) partialReasons.add('selection');
+  const scheme = FOREIGN_SCHEMES.find(({ name }) => name === first.target.scheme);
   const document = await documentOf({
     tool: first.tool,
     digest: first.catalogue.digest,
+    ...(scheme !== undefined && { scheme }),
     target: { ...first.target, tls: shards.find(({ target }) => target.tls !== null)?.target.tls ?? null },
     profile: first.profile,
     ...(first.flags !== undefined && { flags: first.flags }),

@@ -1,5 +1,5 @@
 /** The first stages of the sender: serialise, sign, address. */
-
+import { randomUUID } from 'node:crypto';
 import {
   CONTENT_TYPE,
   DEFAULT_API_KEY_HEADER,
@@ -50,6 +50,8 @@ export function sign(body: Uint8Array, secret: string): string {
   return signatureOf(body, secret);
 }
 
+const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
+
 /** Method, target and headers of a delivery. */
 export interface Addressed {
   readonly method: 'POST';
@@ -60,7 +62,8 @@ export interface Addressed {
 
 /**
  * The address stage: builds the request target and the header lines, in a fixed order: Host, Content-Type,
- * Content-Length, headers of the kind of delivery (only in a scheme), signature, API key, custom headers. User-Agent is sent only if it is configured as a custom header.
+ * Content-Length, headers of the kind of delivery (only in a scheme), signature, API key, custom headers. User-Agent is
+ * sent only if it is configured as a custom header.
  * Specification: Delivery endpoint; Authentication.
  */
 export function address({
@@ -81,7 +84,8 @@ export function address({
   const deliveries = partner.deliveries ?? partner.signing?.scheme?.samples;
   for (const [name, value] of deliveries?.[0]?.headers ?? []) {
     if (sameHeaderName(name, 'Content-Type')) headers[1] = [name, value];
-    else headers.push([name, value]);
+    // An id in a header is another one in each delivery.
+    else headers.push([name, UUID.test(value) ? randomUUID() : value]);
   }
   headers.push(...signed);
   if (partner.apiKey !== undefined)

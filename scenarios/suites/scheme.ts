@@ -2,12 +2,14 @@
  * Checks of what other schemes sign in addition to the body: a time, an id, a URL, and several signatures. Each row
  * works for any scheme that has the part it changes. In the scheme of the specification, none of them applies.
  */
-import type { HeaderLine } from '../../contract/index.ts';
+import type { HeaderLine, JsonObject } from '../../contract/index.ts';
 import { headersOfScheme, type Scheme, type SchemeInput, schemeDigest } from '../../contract/signing/index.ts';
+import { both, setHeader } from '../changes/addressing.ts';
 import { randomSignature } from '../changes/signing.ts';
-import { accepted, refused } from '../expectations.ts';
-import type { Change, Delivery, Kit, KitScheme, Scenario, SignChange, Suite } from '../scenario.ts';
+import { accepted, anyClearAnswer, refused } from '../expectations.ts';
+import type { Change, Delivery, Expectation, Kit, KitScheme, Scenario, SignChange, Suite } from '../scenario.ts';
 import { family, type Own } from './family.ts';
+import { oneByOne } from './signature-family.ts';
 
 type Message = Pick<SchemeInput, 'id' | 'timestamp'>;
 type Headers = NonNullable<SignChange['headers']>;
@@ -24,10 +26,16 @@ const sends = (placeholder: string) => (literal: Scheme) =>
   Object.values(literal.headers).some((template) => template.includes(`{${placeholder}}`));
 const aTime = needs('timestamp', sends('timestamp'));
 const aTolerance = needs('tolerance of time', ({ toleranceSeconds }) => toleranceSeconds !== undefined);
+const aFutureLimit = needs(
+  'limit for a time in the future',
+  ({ toleranceSeconds, isFutureUnlimited }) => toleranceSeconds !== undefined && isFutureUnlimited !== true,
+);
 const anId = needs('id', sends('id'));
 const aUrl = needs('signed URL', ({ signed }) => signed.includes('{url}'));
 const manySignatures = needs('list of signatures', ({ separator }) => separator !== undefined);
+const anAlgorithm = needs('name of the algorithm before its signature', ({ signature }) => /sha\d/i.test(signature));
 const aPrefix = needs('prefix of signatures', ({ signature }) => !signature.startsWith('{value}'));
+const always: Applies = () => null;
 const twoSamples: Applies = (scheme) => (scheme.samples.length > 1 ? null : 'the sender has no second sample');
 
 function signedWith(body: Uint8Array, kit: Kit, scheme: KitScheme, message: Partial<SchemeInput> = {}): string {
@@ -39,9 +47,14 @@ const changed = (label: string, headers: Headers): Change => ({
   sign: { label, make: (body, kit) => kit.sign(body), headers },
 });
 
-/** Signs a delivery with other values, and sends them. With `sent`, other values are sent than are signed. */
+/** Signs and sends a delivery with another id or time. */
 const message =
-  (signed: (scheme: KitScheme) => Partial<Message>, sent: (scheme: KitScheme) => Partial<Message> = () => ({})) =>
+  (edit: NonNullable<SignChange['message']>) =>
+  (label: string): Change => ({ sign: { label, make: (body, kit) => kit.sign(body), message: edit } });
+
+/** Sends an id or a time that is not the signed one. */
+const moved =
+  (signed: (scheme: KitScheme) => Partial<Message>, sent: (scheme: KitScheme) => Partial<Message>) =>
   (label: string): Change =>
     changed(label, (body, kit, scheme) => {
       const own = { ...scheme, ...signed(scheme) };
@@ -82,6 +95,18 @@ function otherPrefix({ signature }: Scheme): string {
   return algorithm === signature ? `x${signature}` : algorithm;
 }
 
+/** Signs with another hash function, and names it in the prefix. */
+function namedAlgorithm(algorithm: string): SignChange {
+  const headers: Headers = (body, kit, scheme) => {
+    const signature = scheme.literal.signature.replace(/sha\d+/i, algorithm);
+    const value = schemeDigest(scheme.literal, { ...scheme, body }, kit.secret, algorithm).toString(
+      scheme.literal.encoding,
+    );
+    return headersOfScheme({ ...scheme.literal, signature }, scheme, [value]);
+  };
+  return { label: `HMAC with ${algorithm}, as its prefix says`, make: (body, kit) => kit.sign(body), headers };
+}
+
 /** Removes a placeholder from the headers, with the text around it. */
 const without = (placeholder: 'timestamp' | 'id') =>
   edited((lines, { literal, ...values }) =>
@@ -95,29 +120,40 @@ const without = (placeholder: 'timestamp' | 'id') =>
     }),
   );
 
-const emptied = (placeholder: 'timestamp' | 'id', text = '') =>
-  message(
-    () => ({}),
-    () => ({ [placeholder]: text }),
-  );
+/** Sends another value of a placeholder than is signed. */
+const resent = (edit: (scheme: KitScheme) => Partial<Message>) => moved(() => ({}), edit);
 
 const seconds = (scheme: KitScheme) => Number(scheme.timestamp);
 const tolerance = ({ literal }: KitScheme) => literal.toleranceSeconds ?? 300;
 const at = (offset: (scheme: KitScheme) => number) =>
   message((scheme) => ({ timestamp: seconds(scheme) + offset(scheme) }));
 
-const twoTimes = (oldFirst: boolean) =>
-  message(
-    (scheme) => ({ timestamp: seconds(scheme) - 2 * tolerance(scheme) }),
-    (scheme) => {
-      const old = seconds(scheme) - 2 * tolerance(scheme);
-      const [first, second] = oldFirst ? [old, seconds(scheme)] : [seconds(scheme), old];
-      const label = /([^,{}]*)\{timestamp\}/.exec(
-        scheme.literal.headers[Object.keys(scheme.literal.headers)[0] ?? ''] ?? '',
-      );
-      return { timestamp: `${first},${label?.[1] ?? ''}${second}` };
-    },
-  );
+/** Replays an old delivery, and adds the present time: in front of the old one, behind it, or at the end. */
+const twoTimes = (place: 'in-front' | 'behind' | 'at-end') => (label: string) =>
+  changed(label, (body, kit, scheme) => {
+    const old = { ...scheme, timestamp: seconds(scheme) - 2 * tolerance(scheme) };
+    const lines = headersOfScheme(scheme.literal, old, [signedWith(body, kit, scheme, old)]);
+    return lines.flatMap(([name, value]): HeaderLine[] => {
+      const template = scheme.literal.headers[name] ?? '';
+      const [before, behind] = template.split('{timestamp}');
+      if (before === undefined || behind === undefined) return [[name, value]];
+      const now = `${before.split(',').at(-1)}${scheme.timestamp}`;
+      if (!template.includes('{signature}')) {
+        const values = place === 'in-front' ? [now, value] : [value, now];
+        return values.map((one) => [name, one] as const);
+      }
+      if (place === 'behind') return [[name, value.replace(`${old.timestamp}`, `${old.timestamp},${now}`)]];
+      return [[name, place === 'in-front' ? `${now},${value}` : `${value},${now}`]];
+    });
+  });
+
+/** A time that no clock reaches. Where the future is not limited, it may be accepted, but not crash the receiver. */
+const refusedOrUnlimited: Expectation = {
+  text: 'any 4xx (2xx: recorded)',
+  authentic: false,
+  pass: ['4xx'],
+  note: ['2xx'],
+};
 
 const of = (applies: Applies, own: Own = {}): Own => ({ ...own, inScheme: applies });
 const shared = { suite: 'scheme', level: 'must', needs: ['hmac'] } as const;
@@ -151,6 +187,37 @@ const eachSample = {
     ]),
 };
 
+const OTHER_HOST = 'other-endpoint.example';
+const atOtherHost = (url: string) => `http://${OTHER_HOST}${new URL(url).pathname}${new URL(url).search}`;
+
+/** Adds a member with this many bytes to the plain delivery. */
+const withBytes = (count: number): Change => ({
+  serialise: (value) => Buffer.from(JSON.stringify({ ...(value as JsonObject), padding: 'x'.repeat(count) })),
+});
+
+const KIND = /(?:event|topic|type)$/i;
+
+/** Sends a delivery of a kind that the sender may add tomorrow, in its headers and in its body. */
+const unknownKind: Change = {
+  serialise: (value) => {
+    const object = value as JsonObject;
+    const kinds = Object.keys(object).filter((name) => ['type', 'event_type', 'action'].includes(name));
+    return Buffer.from(
+      JSON.stringify({ ...object, padding: '', ...Object.fromEntries(kinds.map((name) => [name, UNKNOWN])) }),
+    );
+  },
+  address: {
+    label: 'a kind that the receiver does not know',
+    make: (head) => ({
+      ...head,
+      headers: head.headers.map(([name, value]) =>
+        KIND.test(name) && !/^content-/i.test(name) ? [name, UNKNOWN] : [name, value],
+      ),
+    }),
+  },
+};
+const UNKNOWN = 'test.unknown_kind';
+
 const twice = {
   flow: (kit: Kit): Delivery[][] => {
     const id = `msg_${kit.nonce(24)}`;
@@ -165,6 +232,21 @@ const scenarios: readonly Scenario[] = [
   ...family(
     { ...accepts, mistake: 'plain-delivery-rejected' },
     { samples: ['each sample of the sender', eachSample, of(twoSamples)] },
+  ),
+  ...family(
+    { ...accepts, level: 'should', of: 'a delivery of', mistake: 'valid-body-size-rejected' },
+    {
+      'size-70-kb': ['70 kB', withBytes(70_000), of(always)],
+      'size-150-kb': [
+        '150 kB',
+        withBytes(150_000),
+        of(always, { note: 'Express and others stop at 100 kB by default.' }),
+      ],
+    },
+  ),
+  ...family(
+    { ...accepts, verb: 'Handles', expect: anyClearAnswer, mistake: 'unknown-values-rejected' },
+    { 'unknown-kind': ['a kind of delivery that it does not know', unknownKind, of(always)] },
   ),
   ...family(
     { ...rejects, of: 'a delivery that was signed', mistake: 'stale-timestamp-accepted' },
@@ -190,22 +272,44 @@ const scenarios: readonly Scenario[] = [
         message((scheme) => ({ timestamp: new Date((seconds(scheme) - DAY) * 1000).toISOString() })),
         of(aTolerance, { level: 'should' }),
       ],
+      'time-just-past': [
+        'a little longer ago than the tolerance allows',
+        at((scheme) => -tolerance(scheme) - 20),
+        of(aTolerance, { level: 'should' }),
+      ],
+      'time-in-thirty-digits': [
+        'with a time of thirty digits',
+        message(() => ({ timestamp: '9'.repeat(30) })),
+        'signature-check-throws',
+        of(aTolerance, { expect: refusedOrUnlimited }),
+      ],
+      'old-and-wrong': [
+        'by someone else long ago',
+        (label) => ({
+          sign: {
+            label,
+            make: (_body, kit) => randomSignature(kit),
+            message: (scheme) => ({ timestamp: seconds(scheme) - DAY }),
+          },
+        }),
+        of(aTime),
+      ],
       'time-negative': ['with a negative time', message((scheme) => ({ timestamp: -seconds(scheme) })), of(aTolerance)],
     },
   ),
   ...family(
-    { ...rejects, level: 'should', of: 'a delivery that was signed', mistake: 'future-timestamp-accepted' },
+    { ...rejects, of: 'a delivery that was signed', mistake: 'future-timestamp-accepted' },
     {
       'time-ahead': [
         'with a time that is further ahead than the tolerance allows',
         at((scheme) => 2 * tolerance(scheme)),
-        of(aTolerance),
+        of(aFutureLimit),
       ],
-      'time-a-day-ahead': ['with a time a day ahead', at(() => DAY), of(aTolerance)],
+      'time-a-day-ahead': ['with a time a day ahead', at(() => DAY), of(aFutureLimit)],
       'time-in-milliseconds': [
         'with its time in milliseconds',
         message((scheme) => ({ timestamp: seconds(scheme) * 1000 })),
-        of(aTolerance),
+        of(aFutureLimit),
       ],
     },
   ),
@@ -214,7 +318,7 @@ const scenarios: readonly Scenario[] = [
     {
       'time-renewed': [
         'an old delivery whose time was replaced with the present one',
-        message(
+        moved(
           (scheme) => ({ timestamp: seconds(scheme) - 2 * tolerance(scheme) }),
           (scheme) => ({ timestamp: seconds(scheme) }),
         ),
@@ -222,33 +326,39 @@ const scenarios: readonly Scenario[] = [
       ],
       'time-changed': [
         'a delivery whose time was changed by a second',
-        message(
-          () => ({}),
-          (scheme) => ({ timestamp: seconds(scheme) - 1 }),
-        ),
+        resent((scheme) => ({ timestamp: seconds(scheme) - 1 })),
         of(aTime),
       ],
-      'time-twice-old-first': ['an old delivery with the present time after its own', twoTimes(true), of(aTime)],
-      'time-twice-new-first': ['an old delivery with the present time before its own', twoTimes(false), of(aTime)],
+      'time-twice-new-first': ['an old delivery with the present time before its own', twoTimes('in-front'), of(aTime)],
+      'time-twice-old-first': ['an old delivery with the present time after its own', twoTimes('behind'), of(aTime)],
+      'time-twice-at-end': ['an old delivery with the present time at the end', twoTimes('at-end'), of(aTime)],
       'time-missing': ['a delivery without its time', without('timestamp'), of(aTime)],
-      'time-empty': ['a delivery with an empty time', emptied('timestamp'), of(aTime)],
+      'time-empty': ['a delivery with an empty time', resent(() => ({ timestamp: '' })), of(aTime)],
       'time-followed-by-text': [
         'a delivery whose time has a letter behind it',
-        message(
-          () => ({}),
-          (scheme) => ({ timestamp: `${scheme.timestamp}x` }),
-        ),
-        of(aTime),
+        resent(({ timestamp }) => ({ timestamp: `${timestamp}x` })),
+        of(aTime, { level: 'should' }),
       ],
       'id-missing': ['a delivery without its id', without('id'), of(anId)],
-      'id-empty': ['a delivery with an empty id', emptied('id'), of(anId)],
+      'id-empty': ['a delivery with an empty id', resent(() => ({ id: '' })), of(anId)],
       'id-changed': [
         'a delivery whose id was changed',
-        message(
-          () => ({}),
-          ({ id }) => ({ id: `${id}0` }),
-        ),
+        resent(({ id }) => ({ id: `${id}0` })),
         of(anId, { note: 'With a new id, a delivery that was handled before is handled again.' }),
+      ],
+      'url-of-the-request': [
+        'a delivery that was signed for another host, which the request names',
+        (label) => ({
+          ...changed(label, (body, kit, scheme) =>
+            headersOfScheme(scheme.literal, scheme, [signedWith(body, kit, scheme, { url: atOtherHost(scheme.url) })]),
+          ),
+          address: both(
+            label,
+            setHeader('Host', OTHER_HOST),
+            both(label, setHeader('X-Forwarded-Host', OTHER_HOST), setHeader('X-Forwarded-Proto', 'http')),
+          ),
+        }),
+        of(aUrl),
       ],
       'other-url': [
         'a delivery that was signed for another URL',
@@ -296,6 +406,12 @@ const scenarios: readonly Scenario[] = [
         'under another version or name',
         listed((_valid, _wrong, version) => [version('')]),
         of(aPrefix),
+      ],
+      'other-algorithm': [
+        'made with another algorithm, which its prefix names',
+        oneByOne(['sha1', 'md5', 'sha512'].map(namedAlgorithm)),
+        'algorithm-from-request',
+        of(anAlgorithm),
       ],
       'no-prefix': [
         'without its prefix',
@@ -368,7 +484,7 @@ const scenarios: readonly Scenario[] = [
   ...family(
     { ...accepts, of: 'a delivery', mistake: 'tolerance-too-small' },
     {
-      'time-just-past': ['that was signed a minute ago', at(() => -60), of(aTolerance)],
+      'time-a-minute-past': ['that was signed a minute ago', at(() => -60), of(aTolerance)],
       'time-near-limit': [
         'that is nearly as old as the tolerance allows',
         at((scheme) => 30 - tolerance(scheme)),

@@ -36,7 +36,6 @@ export const MODULES: Readonly<Record<string, Module>> = {
       'secret-spellings.ts',
       'signing/index.ts',
       'signing/schemes/schemes.ts',
-      'signing/sign.ts',
       'stacks.ts',
       'visible.ts',
     ],

@@ -3,10 +3,10 @@ import { CHAIN_MISTAKES, explainMistake, findMistake, MISTAKES } from '../../con
 import { SIGNING_MISTAKES, VALUE_MISTAKES } from '../../contract/signing/index.ts';
 import { namedFindings } from '../../harness/diagnose/index.ts';
 import { FAULTS } from '../../mutants/index.ts';
-import { CATALOGUE } from '../../scenarios/index.ts';
+import { EVERY_SUITE } from '../../scenarios/index.ts';
 
 const ENTRIES = Object.entries(MISTAKES);
-const CHECKS = CATALOGUE.flatMap(({ scenarios }) => scenarios);
+const CHECKS = EVERY_SUITE.flatMap(({ scenarios }) => scenarios);
 const ROWS = [...CHECKS, ...FAULTS, ...SIGNING_MISTAKES, ...VALUE_MISTAKES];
 
 /** Returns all mistakes that a mistake implies, directly or indirectly. */

@@ -36,6 +36,8 @@ export interface Scheme {
   readonly separator?: string;
   /** The greatest difference between the timestamp and the receiver's clock, in seconds, if receivers must check it. */
   readonly toleranceSeconds?: number;
+  /** Set if only the age of a delivery is limited, so that a time in the future is never rejected. */
+  readonly isFutureUnlimited?: true;
   /** The answers with which a receiver accepts and rejects a delivery. */
   readonly accepts: readonly SchemeStatus[];
   readonly rejects: readonly SchemeStatus[];

@@ -15,7 +15,7 @@ const TEXT_KEY = {
 } as const;
 
 /** The scheme of the specification (Authentication, HMAC signature). */
-const SERVICE_SCHEME: Scheme = {
+export const SERVICE_SCHEME: Scheme = {
   ...TEXT_KEY,
   name: 'service',
   title: 'the service of the specification',
@@ -34,6 +34,11 @@ function sample(name: string, body: object, headers: Readonly<Record<string, str
     headers: Object.entries({ 'Content-Type': CONTENT_TYPE, ...headers }),
     body: JSON.stringify(body),
   };
+}
+
+/** A sample whose body is a form. */
+function formSample(name: string, body: string, headers: Readonly<Record<string, string>> = {}): SchemeSample {
+  return { name, headers: Object.entries({ 'Content-Type': 'application/x-www-form-urlencoded', ...headers }), body };
 }
 
 const STANDARD_WEBHOOKS: Scheme = {
@@ -91,6 +96,7 @@ export const FOREIGN_SCHEMES: readonly Scheme[] = [
     signature: 'v1={value}',
     separator: ',',
     toleranceSeconds: 300,
+    isFutureUnlimited: true,
     samples: [
       sample('payment_intent.succeeded', {
         id: 'evt_1PgafmB7WZ01zgkWt',
@@ -165,6 +171,14 @@ export const FOREIGN_SCHEMES: readonly Scheme[] = [
           'X-GitHub-Hook-ID': '4711',
         },
       ),
+      formSample(
+        'ping as a form',
+        'payload=%7B%22zen%22%3A%22Keep+it+logically+awesome.%22%2C%22hook_id%22%3A4711%7D',
+        {
+          'X-GitHub-Event': 'ping',
+          'X-GitHub-Delivery': '72d3162e-cc78-11e3-81ab-4c9367dc0960',
+        },
+      ),
     ],
   },
   {
@@ -193,21 +207,12 @@ export const FOREIGN_SCHEMES: readonly Scheme[] = [
         event_id: 'Ev123ABC456',
         event_time: 1767323045,
       }),
-      sample('reaction_added', {
-        token: 'ZZZZZZWSxiZZZ2yIvs3peJ',
-        team_id: 'T123ABC456',
-        api_app_id: 'A123ABC456',
-        event: {
-          type: 'reaction_added',
-          user: 'U123ABC456',
-          reaction: 'thumbsup',
-          item: { type: 'message', channel: 'C123ABC456', ts: '1767323045.000200' },
-          event_ts: '1767323046.000300',
-        },
-        type: 'event_callback',
-        event_id: 'Ev123ABC457',
-        event_time: 1767323046,
-      }),
+      formSample(
+        '/webhook-collect',
+        'token=ZZZZZZWSxiZZZ2yIvs3peJ&team_id=T123ABC456&team_domain=example&channel_id=C123ABC456&channel_name=all' +
+          '&user_id=U123ABC456&user_name=ada&command=%2Fwebhook-collect&text=Gr%C3%BC%C3%9Fe&trigger_id=1.2.abc' +
+          '&response_url=https%3A%2F%2Fhooks.slack.com%2Fcommands%2FT123ABC456%2F1%2Fabc',
+      ),
     ],
   },
   {
@@ -240,7 +245,6 @@ export const FOREIGN_SCHEMES: readonly Scheme[] = [
     signed: '{body}',
     encoding: 'base64',
     samples: [
-      sample('no events', { destination: 'xxxxxxxxxx', events: [] }),
       sample('follow', {
         destination: 'xxxxxxxxxx',
         events: [
@@ -256,6 +260,7 @@ export const FOREIGN_SCHEMES: readonly Scheme[] = [
           },
         ],
       }),
+      sample('no events', { destination: 'xxxxxxxxxx', events: [] }),
     ],
   },
   {

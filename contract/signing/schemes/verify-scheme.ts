@@ -1,6 +1,7 @@
 /** Verifies deliveries in any scheme, and explains why a signature does not match. */
 import { verify as verifyEdDsa } from 'node:crypto';
 import { type HeaderLine, headerValues } from '../../delivery.ts';
+import type { MistakeId } from '../../mistakes/index.ts';
 import { BODY_MISTAKES } from '../body-mistakes.ts';
 import { readBody } from '../mistake.ts';
 import { hmac } from '../sign.ts';
@@ -117,15 +118,19 @@ function keysOf(scheme: Scheme, secret: string): [key: Buffer, how: string | nul
   return [[right, null], ...keys.filter(([key]) => !key.equals(right))];
 }
 
-interface Way {
+/** One way to sign a delivery, right or wrong. */
+export interface Way {
   readonly value: string;
   /** The differences from the scheme. */
   readonly problems: readonly string[];
-  readonly mistake: string | null;
+  readonly mistake: MistakeId | null;
 }
 
-/** Makes the signature of a delivery in every combination of a known body, text, key, algorithm and encoding. */
-function* waysToSign(scheme: Scheme, input: SchemeInput, secret: string): Generator<Way> {
+/**
+ * Makes the signature of a delivery in every combination of a known body, text, key, algorithm and encoding. Each says
+ * how it differs from the scheme.
+ */
+export function* waysToSign(scheme: Scheme, input: SchemeInput, secret: string): Generator<Way> {
   const read = readBody({ body: input.body, secret, url: input.url });
   const forms = [undefined, ...BODY_MISTAKES.filter(({ common }) => common)];
   const templates = new Set([scheme.signed, '{body}', ...FOREIGN_SCHEMES.map(({ signed }) => signed)]);

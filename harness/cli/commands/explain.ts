@@ -15,7 +15,7 @@ import {
   tlsVersionName,
 } from '../../../contract/index.ts';
 import { explainMistake, findMistake, MISTAKES, type Mistake } from '../../../contract/mistakes/index.ts';
-import { CATALOGUE, findScenario, REQUIREMENTS, requirement, type Scenario } from '../../../scenarios/index.ts';
+import { EVERY_SUITE, findScenario, REQUIREMENTS, requirement, type Scenario } from '../../../scenarios/index.ts';
 import { type DictionaryFault, loadDictionary } from '../../diagnose/index.ts';
 import { failingAlways } from '../../run/index.ts';
 import { didYouMean, stackCalled } from '../did-you-mean.ts';
@@ -53,7 +53,7 @@ export async function explanationOf(id: string, stack: Stack | null, display = P
   }
   const { faults } = await loadDictionary();
   const names = [
-    ...CATALOGUE.flatMap(({ name, scenarios }) => [name, ...scenarios.map((s) => s.id)]),
+    ...EVERY_SUITE.flatMap(({ name, scenarios }) => [name, ...scenarios.map((s) => s.id)]),
     ...REQUIREMENTS.map((entry) => entry.id),
     ...faults.map(({ name }) => name),
     ...Object.keys(MISTAKES),
@@ -112,7 +112,7 @@ async function explainKnownMistake(id: string, stack: Stack | null): Promise<str
   const mistake = findMistake(id);
   if (mistake === undefined) return null;
   const { title, seen, why, severity, cwe, implies = [] } = mistake;
-  const checks = CATALOGUE.flatMap(({ scenarios }) => scenarios.filter((scenario) => scenario.mistake === id));
+  const checks = EVERY_SUITE.flatMap(({ scenarios }) => scenarios.filter((scenario) => scenario.mistake === id));
   const mutants = (await loadDictionary()).faults.filter((fault) => fault.mistake === id);
   return lines(
     `${id}: ${title}`,
@@ -204,7 +204,7 @@ function sent(scenario: Scenario): string {
 function explainRequirement(id: string): string | null {
   const entry = requirement(id);
   if (entry === undefined) return null;
-  const scenarios = CATALOGUE.flatMap((suite) => suite.scenarios).filter(({ requirements }) =>
+  const scenarios = EVERY_SUITE.flatMap((suite) => suite.scenarios).filter(({ requirements }) =>
     requirements.some((other) => other === id),
   );
   const ruling = entry.section === 'ruling';
@@ -220,7 +220,7 @@ function explainRequirement(id: string): string | null {
 }
 
 function explainSuite(id: string): string | null {
-  const suite = CATALOGUE.find(({ name }) => name === id);
+  const suite = EVERY_SUITE.find(({ name }) => name === id);
   return suite === undefined
     ? null
     : lines(`${suite.name}: ${suite.title}`, '', ...suite.scenarios.map((s) => `${s.id}: ${s.title}`));

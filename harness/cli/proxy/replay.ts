@@ -67,7 +67,7 @@ export async function replayCommand(ids: readonly string[], flags: ReplayFlags):
   const signing = sign === true ? config.partner.signing : undefined;
   const editOf = (captured: CapturedRequest): Edit => {
     const edited = set.length === 0 ? replaced : withFields(replaced ?? captured.body, set);
-    return { headers, ...(edited && { body: edited }), signing };
+    return { headers, ...(edited && { body: edited }), signing, url: config.partner.url };
   };
   const isEdited = headers.length > 0 || set.length > 0 || replaced !== undefined || signing !== undefined;
   const edited = deliveries.map(({ id, raw }) => {

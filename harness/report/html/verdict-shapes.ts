@@ -2,7 +2,7 @@
  * The appearance of verdicts: a word, and a shape where there is no space for the word. Colour only repeats the
  * meaning.
  */
-import { CATALOGUE } from '../../../scenarios/index.ts';
+import { EVERY_SUITE } from '../../../scenarios/index.ts';
 import { groupBy } from '../causes.ts';
 import type { ScenarioResult, Verdict } from '../result-document.ts';
 import { html, type Markup } from './markup.ts';
@@ -65,7 +65,7 @@ export function barOf(parts: readonly { readonly verdict: Verdict; readonly coun
 
 /** Returns the title of a suite in the catalogue; empty if the document comes from another catalogue. */
 export function suiteTitle(name: string): string {
-  return CATALOGUE.find((suite) => suite.name === name)?.title ?? '';
+  return EVERY_SUITE.find((suite) => suite.name === name)?.title ?? '';
 }
 
 /** Returns the anchor of a suite, to which the page of all partners also links. It has only letters, digits and -. */
