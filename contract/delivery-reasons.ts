@@ -3,6 +3,7 @@ export const DELIVERY_REASONS = {
   'signature-missing': 'The delivery has no signature.',
   'signature-malformed': 'The value of the signature header is not a signature.',
   'signature-mismatch': 'The signature does not match these bytes and this secret.',
+  'signature-out-of-tolerance': 'The signed time differs too much from the clock of this receiver.',
   'api-key-missing': 'The delivery has no API key.',
   'api-key-malformed': 'The API key was sent more than once.',
   'api-key-mismatch': 'The API key is not the one configured here.',

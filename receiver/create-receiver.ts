@@ -10,6 +10,7 @@ import { type ReceiverConfig, type ReceiverOptions, replaceSecrets, resolveOptio
 import { checkHead, requireApiKey, requireClientCertificate, requireSignature } from './stages/credentials.ts';
 import { checkContentType, parse, validate } from './stages/payload.ts';
 import { accept, readBody } from './stages/request.ts';
+import { acknowledge, isForeign, parseJsonTypes, requireSchemeSignature, type SchemeSigning } from './stages/scheme.ts';
 import { answer, type DeliveryState, type Stage, setReason } from './stages/stage.ts';
 import { reply, store, storeInSink } from './stages/store.ts';
 
@@ -85,6 +86,19 @@ export function createPipeline(config: ReceiverConfig, handling: Handling): Pipe
     validate,
     store: sink === undefined ? store(inbox, handling, meter) : storeInSink(sink, config.sinkTimeLimitMs, meter),
     reply: reply(handling),
+    ...(signing && isForeign(signing) && schemeStages(signing, config.maxDepth)),
+  };
+}
+
+/** The stages that differ for deliveries of another service. Nothing reads or stores them as notifications. */
+function schemeStages(signing: SchemeSigning, maxDepth: number) {
+  return {
+    requireSignature: requireSchemeSignature(signing),
+    checkContentType: pass,
+    parse: parseJsonTypes(signing, maxDepth),
+    validate: pass,
+    store: pass,
+    reply: acknowledge,
   };
 }
 

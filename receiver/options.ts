@@ -12,6 +12,8 @@ import {
   sameHeaderName,
   TOKEN,
 } from '../contract/index.ts';
+import { requireSchemeKey } from '../contract/signing/schemes/check-scheme.ts';
+import type { Scheme } from '../contract/signing/schemes/scheme.ts';
 import {
   type Budget,
   type ConnectionObserver,
@@ -33,8 +35,19 @@ export interface ReceiverOptions {
   /**
    * Requires the HMAC signature. During a rotation, several secrets are valid: the first is the current one, and a
    * delivery with any other is logged as a warning. `header` defaults to X-Service-Signature.
+   *
+   * With `scheme`, deliveries of another service are verified instead, in its headers. They are any JSON, or any bytes
+   * if their Content-Type is not JSON. They are answered and reported to `observers`, but not stored, because inboxes,
+   * sinks and handlers take notifications. `publicUrl` is the URL to which the service delivers, for a scheme that
+   * signs it. Default: the URL in the request. Its Host is chosen by the client, and decides nothing: a signature for
+   * another URL does not match. Set `publicUrl` behind a proxy that terminates TLS or rewrites the URL.
    */
-  readonly signing?: { readonly secrets: readonly string[]; readonly header?: string };
+  readonly signing?: {
+    readonly secrets: readonly string[];
+    readonly header?: string;
+    readonly scheme?: Scheme;
+    readonly publicUrl?: string;
+  };
   /**
    * Requires the API key. During a rotation, several keys are valid, the current one first. `header` defaults to
    * X-API-Key.
@@ -121,7 +134,9 @@ export type ClientCertificateConfig =
 /** The options with all defaults filled in. Header names are in lower case. */
 export interface ReceiverConfig {
   /** Read `secrets` for each delivery, because reloading replaces the list. */
-  readonly signing: { secrets: readonly string[]; readonly header: string } | undefined;
+  readonly signing:
+    | { secrets: readonly string[]; readonly header: string; readonly scheme?: Scheme; readonly publicUrl?: string }
+    | undefined;
   readonly apiKey: { readonly keys: readonly string[]; readonly header: string } | undefined;
   readonly clientCertificate: ClientCertificateConfig | undefined;
   readonly path: string | undefined;
@@ -155,6 +170,7 @@ export function resolveOptions(options: ReceiverOptions): ReceiverConfig {
   const { sinkTimeLimitMs = DEFAULT_SINK_TIME_LIMIT_MS } = options;
   checkProtection(options);
   checkSink(options);
+  checkScheme(options);
   if (path !== undefined && !path.startsWith('/')) {
     throw new HookproofError('RECEIVER_PATH', 'The path does not start with "/".', {
       hint: 'Use the path of the registered URL, for example /webhooks.',
@@ -166,7 +182,7 @@ export function resolveOptions(options: ReceiverOptions): ReceiverConfig {
   requirePositive('RECEIVER_SINK', 'sinkTimeLimitMs', 'milliseconds', sinkLimit, DEFAULT_SINK_TIME_LIMIT_MS);
   const limits = resolveLimits(options.limits, bodyLimit);
 
-  const signatureHeader = signing?.header ?? DEFAULT_SIGNATURE_HEADER;
+  const signatureHeader = signing?.header ?? schemeHeader(signing?.scheme) ?? DEFAULT_SIGNATURE_HEADER;
   const apiKeyHeader = apiKey?.header ?? DEFAULT_API_KEY_HEADER;
   if (signing !== undefined) {
     requireHeaderName(signatureHeader, 'signing.header');
@@ -188,7 +204,7 @@ export function resolveOptions(options: ReceiverOptions): ReceiverConfig {
   }
 
   return {
-    signing: signing && { secrets: [...signing.secrets], header: signatureHeader.toLowerCase() },
+    signing: signing && { ...signing, secrets: [...signing.secrets], header: signatureHeader.toLowerCase() },
     apiKey: apiKey && { keys: [...apiKey.keys], header: apiKeyHeader.toLowerCase() },
     clientCertificate: clientCertificate && resolveClientCertificate(clientCertificate),
     path,
@@ -216,6 +232,7 @@ export function replaceSecrets({ signing }: Pick<ReceiverConfig, 'signing'>, sec
     });
   }
   requireValues(secrets, 'secrets');
+  if (signing.scheme !== undefined) for (const secret of secrets) requireSchemeKey(signing.scheme, secret);
   signing.secrets = [...secrets];
 }
 
@@ -259,6 +276,40 @@ function checkSink({ sink, inbox, handlers = {} }: ReceiverOptions): void {
       hint: 'Leave out handlers, and handle notifications where they leave the broker; or use inbox instead of sink.',
     },
   );
+}
+
+/** Returns the name of the header that contains the signature. */
+function schemeHeader(scheme: Scheme | undefined): string | undefined {
+  return Object.entries(scheme?.headers ?? {}).find(([, template]) => template.includes('{signature}'))?.[0];
+}
+
+/** Rejects options that a scheme excludes. Throws `SECRET_INVALID` for a secret without a key of the scheme. */
+function checkScheme({ signing, inbox, sink, handlers = {} }: ReceiverOptions): void {
+  if (signing === undefined) return;
+  const { scheme, header, publicUrl, secrets } = signing;
+  if (scheme === undefined) {
+    if (publicUrl === undefined) return;
+    throw new HookproofError('RECEIVER_SCHEME', 'signing.publicUrl is set without signing.scheme.', {
+      hint: 'Leave it out: only the schemes of some other services sign the URL.',
+    });
+  }
+  if (header !== undefined) {
+    throw new HookproofError('RECEIVER_SCHEME', 'signing.header and signing.scheme are both set.', {
+      hint: 'Leave out signing.header: the scheme names its headers.',
+    });
+  }
+  if (publicUrl !== undefined && !URL.canParse(publicUrl)) {
+    throw new HookproofError('RECEIVER_SCHEME', 'signing.publicUrl is not a URL.', {
+      hint: 'Use the URL that is registered at the service, for example https://partner.test/webhooks.',
+    });
+  }
+  if (inbox !== undefined || sink !== undefined || Object.values(handlers).some((handler) => handler !== undefined)) {
+    throw new HookproofError('RECEIVER_SCHEME', 'signing.scheme is set together with inbox, sink or handlers.', {
+      hint: 'Leave them out: they take notifications. Use observers for the deliveries of another service.',
+    });
+  }
+  requireValues(secrets, 'signing.secrets');
+  for (const secret of secrets) requireSchemeKey(scheme, secret);
 }
 
 function warningsAbout({ signing, open }: ReceiverOptions): string[] {

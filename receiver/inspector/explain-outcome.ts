@@ -47,6 +47,10 @@ const BY_REASON: Readonly<Record<DeliveryReason, Explain>> = {
     expected: `In ${signature}, ${SIGNATURE_SHAPE}, with the configured secret as the key.`,
     received: 'A signature of the correct form, made over other bytes, with another secret, or in another way.',
   }),
+  'signature-out-of-tolerance': () => ({
+    expected: 'A time within the tolerance of the scheme, in both directions.',
+    fix: 'Compare the clocks on both sides.',
+  }),
   'api-key-missing': ({ headers }, { apiKey }) => ({
     expected: `A header ${apiKey} with the API key.`,
     received: headerValues(headers, apiKey).length > 0 ? `The header ${apiKey} is empty.` : 'No such header.',

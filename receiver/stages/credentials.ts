@@ -16,6 +16,7 @@ import {
 import type { ClientCertificateConfig, ReceiverConfig } from '../options.ts';
 import { signatureFault, verifySignature } from '../verify-signature.ts';
 import { discardBody, type HeadCheck } from './request.ts';
+import { schemeHeadFault } from './scheme.ts';
 import { refuseUnauthorized, requestHeader, required, type Stage } from './stage.ts';
 
 /**
@@ -46,6 +47,7 @@ export function checkHead({ apiKey, signing }: Pick<ReceiverConfig, 'apiKey' | '
       locals.keyIndex = result.keyIndex;
     }
     if (signing === undefined) return undefined;
+    if (signing.scheme !== undefined) return schemeHeadFault(req, signing.scheme);
     const fault = signatureFault(requestHeader(req, signing.header));
     return fault === undefined ? undefined : `signature-${fault}`;
   };

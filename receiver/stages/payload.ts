@@ -19,9 +19,14 @@ export const checkContentType: Stage = (req, res, next) => {
 
 /** Returns the reason to reject these headers, or undefined. A pure function. */
 export function contentTypeFault(type = '', encoding = 'identity'): string | undefined {
-  const mediaType = type.split(';', 1)[0] ?? '';
-  if (!JSON_TYPE.test(mediaType.trim().toLowerCase())) return 'content-type-not-json';
+  if (!isJsonType(type)) return 'content-type-not-json';
   return ['', 'identity'].includes(encoding.trim().toLowerCase()) ? undefined : 'content-encoding-not-supported';
+}
+
+/** Returns whether a Content-Type is JSON. Its parameters are ignored. */
+export function isJsonType(type: string): boolean {
+  const mediaType = type.split(';', 1)[0] ?? '';
+  return JSON_TYPE.test(mediaType.trim().toLowerCase());
 }
 
 /**

@@ -35,6 +35,8 @@ export const MODULES: Readonly<Record<string, Module>> = {
       'package-file.ts',
       'secret-spellings.ts',
       'signing/index.ts',
+      'signing/schemes/check-scheme.ts',
+      'signing/schemes/scheme.ts',
       'signing/schemes/schemes.ts',
       'stacks.ts',
       'visible.ts',

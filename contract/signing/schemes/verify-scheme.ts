@@ -1,20 +1,13 @@
 /** Verifies deliveries in any scheme, and explains why a signature does not match. */
-import { verify as verifyEdDsa } from 'node:crypto';
 import { type HeaderLine, headerValues } from '../../delivery.ts';
 import type { MistakeId } from '../../mistakes/index.ts';
 import { BODY_MISTAKES } from '../body-mistakes.ts';
 import { readBody } from '../mistake.ts';
 import { hmac } from '../sign.ts';
-import type { Scheme, SchemeInput, Template } from './scheme.ts';
+import { type HeaderFault, readHeaders, type SchemeDelivery, signatureTest } from './check-scheme.ts';
+import type { Scheme, SchemeInput } from './scheme.ts';
 import { FOREIGN_SCHEMES } from './schemes.ts';
-import { ENCODINGS, keyBytes, publicKey, signedBytes } from './sign-scheme.ts';
-
-/** A received delivery. */
-export interface SchemeDelivery {
-  readonly body: Uint8Array;
-  readonly headers: readonly HeaderLine[];
-  readonly url: string;
-}
+import { ENCODINGS, keyBytes, signedBytes } from './sign-scheme.ts';
 
 export interface SchemeReport {
   readonly scheme: string;
@@ -36,9 +29,8 @@ export interface SchemeReport {
  * @throws HookproofError SECRET_INVALID if the secret is not a key of the scheme
  */
 export function verifyWithScheme(scheme: Scheme, delivery: SchemeDelivery, secret: string, now: number): SchemeReport {
-  const { problems, values } = readHeaders(scheme, delivery.headers);
-  const { id = '', timestamp: time = '', signature = '' } = values;
-  const timestamp = Number(time);
+  const { faults, id, timestamp, signatures: found } = readHeaders(scheme, delivery.headers);
+  const problems = faults.map((fault) => describeFault(scheme, fault, delivery.headers));
   const { toleranceSeconds } = scheme;
   const age = now - timestamp;
   const report = {
@@ -46,10 +38,6 @@ export function verifyWithScheme(scheme: Scheme, delivery: SchemeDelivery, secre
     outOfTolerance: toleranceSeconds !== undefined && Math.abs(age) > toleranceSeconds ? age : null,
   };
   if (problems.length > 0) return { ...report, matches: false, problems, mistake: null, outOfTolerance: null };
-  const found = signature
-    .split(scheme.separator ?? '\n')
-    .map((text) => valueIn(scheme.signature, text)?.value)
-    .filter((value) => value !== undefined);
   if (found.length === 0) {
     const sentence = `No signature has the form ${scheme.signature}.`;
     return { ...report, matches: false, problems: [sentence], mistake: 'foreign-signature-format' };
@@ -57,8 +45,8 @@ export function verifyWithScheme(scheme: Scheme, delivery: SchemeDelivery, secre
   const { body, url } = delivery;
   const input = { body, url, id, timestamp };
   const bytes = signedBytes(scheme.signed, input);
-  const isRight = (value: string) => matches(scheme, bytes, secret, value);
-  if (found.some(isRight)) return { ...report, matches: true, problems: [], mistake: null };
+  if (found.some(signatureTest(scheme, bytes, secret)))
+    return { ...report, matches: true, problems: [], mistake: null };
   const way = scheme.algorithm === 'ed25519' ? undefined : explain(scheme, input, secret, found);
   return { ...report, matches: false, problems: way?.problems ?? [UNEXPLAINED], mistake: way?.mistake ?? null };
 }
@@ -66,40 +54,18 @@ export function verifyWithScheme(scheme: Scheme, delivery: SchemeDelivery, secre
 const UNEXPLAINED =
   'No known mistake explains the signature: it was made with another secret, or from another body, time, id or URL.';
 
-/** Returns the values of the placeholders in the headers, or what is wrong with the headers. */
-function readHeaders({ headers, title }: Scheme, lines: readonly HeaderLine[]) {
-  const problems: string[] = [];
-  let values: Readonly<Record<string, string>> = {};
-  for (const [name, template] of Object.entries(headers)) {
-    const [first, ...others] = headerValues(lines, name);
-    const read = first === undefined ? undefined : valueIn(template, first);
-    if (first === undefined) problems.push(`The header ${name} of ${title} is missing.`);
-    else if (others.length > 0) problems.push(`The header ${name} occurs ${others.length + 1} times.`);
-    else if (read === undefined) problems.push(`The header ${name} does not have the form ${template}.`);
-    values = { ...values, ...read };
+/** Describes in words what is wrong with a header. */
+function describeFault({ headers, title }: Scheme, { name, code }: HeaderFault, lines: readonly HeaderLine[]): string {
+  switch (code) {
+    case 'missing':
+      return `The header ${name} of ${title} is missing.`;
+    case 'repeated':
+      return `The header ${name} occurs ${headerValues(lines, name).length} times.`;
+    case 'form':
+      return `The header ${name} does not have the form ${headers[name]}.`;
+    case 'number':
+      return 'The timestamp is not a whole number of seconds.';
   }
-  const { timestamp } = values;
-  if (timestamp !== undefined && !/^\d{1,15}$/.test(timestamp)) {
-    problems.push('The timestamp is not a whole number of seconds.');
-  }
-  return { problems, values };
-}
-
-/** Returns the values of the placeholders of a template in a text; undefined if the text does not have its form. */
-function valueIn(template: Template, text: string): Readonly<Record<string, string>> | undefined {
-  const parts = template.split(/\{(\w+)\}/);
-  const escaped = parts.map((part, at) =>
-    at % 2 === 1 ? `(?<${part}>.*${at < parts.length - 2 ? '?' : ''})` : part.replaceAll(/[^\w\s]/g, '\\$&'),
-  );
-  return new RegExp(`^${escaped.join('')}$`, 's').exec(text)?.groups;
-}
-
-function matches(scheme: Scheme, bytes: Uint8Array, secret: string, value: string): boolean {
-  const { algorithm, encoding } = scheme;
-  // As texts, because a decoder ignores what is not part of the encoding.
-  if (algorithm !== 'ed25519') return hmac(bytes, keyBytes(scheme, secret), algorithm).toString(encoding) === value;
-  const signature = Buffer.from(value, encoding);
-  return signature.toString(encoding) === value && verifyEdDsa(null, bytes, publicKey(scheme, secret), signature);
 }
 
 const ALGORITHMS = ['sha256', 'sha1', 'sha512'] as const;
