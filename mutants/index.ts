@@ -44,6 +44,7 @@ import { keylessRequests, uncertifiedRequests, unsignedRequests } from './unsign
 import { keylessShapes, unsignedShapes } from './unsigned-shapes.ts';
 
 export { describeFault, FAULT_AREAS, type Fault } from './fault.ts';
+export { SCHEME_MUTANTS, type SchemeMutant } from './schemes.ts';
 export { startFaultyReceiver } from './start-faulty-receiver.ts';
 
 export const FAULTS: readonly Fault[] = [

@@ -1,6 +1,9 @@
 /** Helpers for the mutants of the signature check, which widen, narrow or skip the correct check. */
 import type { Request, Response } from 'express';
-import { hmac } from '../contract/signing/index.ts';
+import { type HeaderLine, headerValues, sameHeaderName } from '../contract/index.ts';
+import { hmac, signWithScheme } from '../contract/signing/index.ts';
+import { type HeaderFault, headersFault, readHeaders, valueIn } from '../contract/signing/schemes/check-scheme.ts';
+import { epochSeconds, headerLines, isForeign, requestUrl, type SchemeSigning } from '../receiver/stages/scheme.ts';
 import { answer, refuseUnauthorized, requestHeader, required, type Stage } from '../receiver/stages/stage.ts';
 import type { FaultParts, StageFault } from './fault.ts';
 
@@ -12,6 +15,8 @@ export interface Signed {
   readonly req: Request;
   /** Value of the signature header as node:http returns it: trimmed, and with repeated lines joined by commas. */
   readonly header: string | undefined;
+  /** The signatures in the header. There is at most one, except in the schemes of some other services. */
+  readonly presented: readonly string[];
   readonly body: Buffer;
   readonly secrets: readonly string[];
   /** Valid signatures, one per secret. */
@@ -40,15 +45,51 @@ export function stageOf(
     const body = required(res, 'rawBody');
     const lines = requestHeader(req, signing.header);
     const { secrets } = signing;
+    const apiKeys = apiKey?.keys ?? [];
+    if (isForeign(signing)) {
+      const inScheme = readScheme(req, body, signing);
+      if (inScheme === null) return correct.requireSignature(req, res, next);
+      return judge({ ...inScheme, req, body, secrets, apiKeys }, req, res, next);
+    }
+    const header = Array.isArray(lines) ? lines.join(', ') : lines;
     const delivery: Signed = {
       req,
-      header: Array.isArray(lines) ? lines.join(', ') : lines,
+      header,
+      presented: header === undefined ? [] : [header],
       body,
       secrets,
       expected: secrets.map((secret) => signed(secret, body)),
-      apiKeys: apiKey?.keys ?? [],
+      apiKeys,
     };
     return judge(delivery, req, res, next);
+  };
+}
+
+/**
+ * Reads the signatures of a delivery in the scheme of another service, as they stand in the header. Returns null if its
+ * other headers or its time must be rejected, which the correct check does.
+ */
+function readScheme(
+  req: Request,
+  body: Buffer,
+  { scheme, secrets, header: name, publicUrl }: SchemeSigning,
+): Pick<Signed, 'header' | 'presented' | 'expected'> | null {
+  const lines = headerLines(req);
+  const { faults, id, timestamp } = readHeaders(scheme, lines);
+  const isOther = (fault: HeaderFault) => fault.code === 'number' || !sameHeaderName(fault.name, name);
+  if (faults.some(isOther) || headersFault(scheme, lines, epochSeconds()) === 'out-of-tolerance') return null;
+  const input = { body, url: publicUrl ?? requestUrl(req), id, timestamp };
+  const signatureIn = (headers: readonly HeaderLine[]) => {
+    const value = headerValues(headers, name).join(', ');
+    const [, template = ''] = Object.entries(scheme.headers).find(([other]) => sameHeaderName(other, name)) ?? [];
+    return valueIn(template, value)?.signature ?? value;
+  };
+  const isMissing = headerValues(lines, name).length === 0;
+  const header = isMissing ? undefined : signatureIn(lines);
+  return {
+    header,
+    presented: header?.split(scheme.separator ?? '\n') ?? [],
+    expected: secrets.map((secret) => signatureIn(signWithScheme(scheme, input, [secret]))),
   };
 }
 
@@ -72,7 +113,7 @@ export const acceptWhen = (test: Test): Replace => handleSome((delivery) => (tes
 
 /** Accepts a header that `equal` considers equal to one of the valid signatures. The header must be present. */
 export function matching(equal: (header: string, expected: string) => boolean): Test {
-  return ({ header, expected }) => header !== undefined && expected.some((one) => equal(header, one));
+  return ({ presented, expected }) => presented.some((header) => expected.some((one) => equal(header, one)));
 }
 
 /** Compares the header with the valid signatures using `equal`. */

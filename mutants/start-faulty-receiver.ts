@@ -20,6 +20,7 @@ import {
   withClientCertificateCheck,
 } from '../receiver/start-receiver.ts';
 import type { Fault, FaultParts, LogFault } from './fault.ts';
+import type { SchemeMutant } from './schemes.ts';
 
 /** Tracks the open connections of a server. A crash closes them. */
 function connectionsOf(server: Server): Set<Socket> {
@@ -53,7 +54,10 @@ interface RunningFaultyReceiver extends RunningReceiver {
  * Serves a mutant, or the reference receiver if `fault` is null. Takes the options of `startReceiver`, and throws the
  * same errors. `effects` is the record for a mutant of the effects. Default: a new record.
  */
-export async function startFaultyReceiver(fault: Fault | null, given: FaultyOptions): Promise<RunningFaultyReceiver> {
+export async function startFaultyReceiver(
+  fault: Fault | SchemeMutant | null,
+  given: FaultyOptions,
+): Promise<RunningFaultyReceiver> {
   const {
     effects,
     nextSecret,
@@ -94,7 +98,10 @@ type ProcessOptions = ReceiverOptions &
   Pick<RecordOptions, 'nextSecret'> & { readonly record?: EffectsRecord; readonly log: (text: string) => void };
 
 /** Starts the parts of the receiver that a crash ends. */
-async function startProcess(fault: Fault | null, { record, log, nextSecret, ...options }: ProcessOptions) {
+async function startProcess(
+  fault: Fault | SchemeMutant | null,
+  { record, log, nextSecret, ...options }: ProcessOptions,
+) {
   let isAlive = true;
   // Handlers of an ended process may still run, but must have no effect.
   const apply: EffectsRecord['apply'] = (effect, key) =>
@@ -155,7 +162,7 @@ async function startProcess(fault: Fault | null, { record, log, nextSecret, ...o
   };
 }
 
-function replacedStages(fault: Fault | null, parts: FaultParts): Partial<Pipeline> {
+function replacedStages(fault: Fault | SchemeMutant | null, parts: FaultParts): Partial<Pipeline> {
   if (fault === null || fault.stage === 'connection' || fault.stage === 'effects' || fault.stage === 'log') return {};
   return { [fault.stage]: fault.replace(parts) };
 }

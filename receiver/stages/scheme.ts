@@ -48,12 +48,12 @@ export function parseJsonTypes({ scheme, publicUrl }: SchemeSigning, maxDepth: n
 export const acknowledge: Stage = (_req, res) => answer(res, 200, { status: 'accepted' });
 
 /** Returns the time as schemes write it, in whole seconds. */
-function epochSeconds(): number {
+export function epochSeconds(): number {
   return Math.floor(Date.now() / 1000);
 }
 
 /** Returns the headers as sent, with repetitions. */
-function headerLines({ rawHeaders }: IncomingMessage): HeaderLine[] {
+export function headerLines({ rawHeaders }: IncomingMessage): HeaderLine[] {
   return Array.from({ length: rawHeaders.length / 2 }, (_, at) => [
     rawHeaders[2 * at] ?? '',
     rawHeaders[2 * at + 1] ?? '',
@@ -64,7 +64,7 @@ function headerLines({ rawHeaders }: IncomingMessage): HeaderLine[] {
  * Returns the URL to which a client has sent a request. The client chooses its Host and target. A signature for another
  * URL does not match, but the signed text does not show where the URL ends and the body begins.
  */
-function requestUrl(req: IncomingMessage & { readonly originalUrl?: string }): string {
+export function requestUrl(req: IncomingMessage & { readonly originalUrl?: string }): string {
   const protocol = req.socket instanceof TLSSocket ? 'https' : 'http';
   return `${protocol}://${req.headers.host ?? ''}${req.originalUrl ?? req.url ?? ''}`;
 }

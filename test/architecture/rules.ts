@@ -38,6 +38,7 @@ export const MODULES: Readonly<Record<string, Module>> = {
       'signing/schemes/check-scheme.ts',
       'signing/schemes/scheme.ts',
       'signing/schemes/schemes.ts',
+      'signing/schemes/sign-scheme.ts',
       'stacks.ts',
       'visible.ts',
     ],

@@ -1,28 +1,14 @@
 /** A receiver of deliveries that are signed in the scheme of another service. */
-import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import request from 'supertest';
 import { describe, expect, it } from 'vitest';
 import { type HeaderLine, headerValues } from '../../contract/index.ts';
-import { FOREIGN_SCHEMES, type Scheme, signWithScheme } from '../../contract/signing/index.ts';
+import { FOREIGN_SCHEMES, type Scheme } from '../../contract/signing/index.ts';
 import { createReceiver, type DeliveryReport, type Receiver } from '../../receiver/index.ts';
+import { BODY, now, PUBLIC_URL, secretOf, sign } from '../mutants/scheme-requests.ts';
 
-const PUBLIC_URL = 'https://partner.test/webhooks?team=1';
-const BODY = Buffer.from('{"type":"a.b","n":1.50,"name":"café"}');
 const JSON_TYPE: HeaderLine = ['Content-Type', 'application/json'];
 
 const schemeCalled = (name: string) => FOREIGN_SCHEMES.find((scheme) => scheme.name === name) as Scheme;
-
-function secretOf({ algorithm, secret: { prefix = '', encoding } }: Scheme): string {
-  if (algorithm !== 'ed25519') return `${prefix}${randomBytes(24).toString(encoding === 'utf8' ? 'hex' : 'base64')}`;
-  const der = generateKeyPairSync('ed25519').privateKey.export({ format: 'der', type: 'pkcs8' });
-  return `${prefix}${der.subarray(-32).toString('base64')}`;
-}
-
-const now = () => Math.floor(Date.now() / 1000);
-
-function sign(scheme: Scheme, secrets: readonly string[], changes: object = {}): HeaderLine[] {
-  return signWithScheme(scheme, { body: BODY, url: PUBLIC_URL, id: 'msg_1', timestamp: now(), ...changes }, secrets);
-}
 
 async function send(receiver: Receiver, lines: readonly HeaderLine[], body: Buffer = BODY, path = '/') {
   const test = request(receiver.app)

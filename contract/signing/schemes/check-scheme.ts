@@ -108,7 +108,7 @@ function isAmbiguous({ signed }: Scheme, id = ''): boolean {
 }
 
 /** Returns the values of the placeholders of a template in a text; undefined if the text does not have its form. */
-function valueIn(template: Template, text: string): Readonly<Record<string, string>> | undefined {
+export function valueIn(template: Template, text: string): Readonly<Record<string, string>> | undefined {
   const parts = template.split(/\{(\w+)\}/);
   const escaped = parts.map((part, at) =>
     at % 2 === 1 ? `(?<${part}>.*${at < parts.length - 2 ? '?' : ''})` : part.replaceAll(/[^\w\s]/g, '\\$&'),
