@@ -27,7 +27,7 @@ export type {
 type Mutants = typeof import('../../mutants/index.ts');
 
 export type ReceiverModule = typeof import('../../receiver/index.ts');
-export type ListedFault = Mutants['FAULTS'][number];
+export type ListedFault = Mutants['FAULTS' | 'SCHEME_MUTANTS'][number];
 export type FaultyReceiverOptions = Parameters<Mutants['startFaultyReceiver']>[1];
 export type RunningFaultyReceiver = ReturnType<Mutants['startFaultyReceiver']>;
 

@@ -1,8 +1,7 @@
 /** The commands that send nothing: look-ups, signing and verifying by hand, starter files. */
 import { Argument, type Command, Option } from 'commander';
-import { FOREIGN_SCHEMES } from '../../../contract/signing/schemes/schemes.ts';
 import { STACKS } from '../../../contract/stacks.ts';
-import { type ActionMaker, collect, withRun } from './shared-options.ts';
+import { type ActionMaker, collect, schemeOption, withRun } from './shared-options.ts';
 
 const EXPLAIN_HELP = `
 Examples:
@@ -34,9 +33,6 @@ For tests, never for production. The command prints how to use the files.
 Examples:
   hookproof certs certs
   hookproof certs certs --host partner.test --host 127.0.0.1 --days 90 --key rsa2048`;
-
-const schemeOption = (what: string) =>
-  new Option('--scheme <name>', what).choices(FOREIGN_SCHEMES.map(({ name }) => name));
 
 const SIGN_HELP = `
 Send the file with --data-binary: --data removes line breaks, so the signature no longer matches.

@@ -1,6 +1,6 @@
 /** The commands for the reference receiver and its inbox. */
 import type { Command } from 'commander';
-import { type ActionMaker, collect, type FlagTable, withFlags } from './shared-options.ts';
+import { type ActionMaker, collect, type FlagTable, schemeOption, withFlags } from './shared-options.ts';
 
 const INBOX_LIST_HELP = `
 Times are in UTC. --json prints one object per line, without bodies.
@@ -147,6 +147,10 @@ const WINDOW_FLAGS: FlagTable = {
 export function addReceivingCommands(program: Command, action: ActionMaker): void {
   withFlags(program.command('receiver'), DELIVERY_FLAGS, LIMIT_FLAGS, PROTECTION_FLAGS, WINDOW_FLAGS)
     .description('start the reference receiver or, with --fault, one with a deliberate fault')
+    .addOption(
+      schemeOption('receive deliveries that are signed in the scheme of another service, without storing them'),
+    )
+    .option('--public-url <url>', 'URL of the endpoint, for a scheme that signs it (default: the URL in the request)')
     .addHelpText('after', RECEIVER_HELP)
     .action(action(async () => (await import('../receiver/receiver.ts')).receiverCommand));
 

@@ -1,5 +1,6 @@
 /** Options that several commands share. They are derived from the table of settings; no large module is loaded. */
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
+import { FOREIGN_SCHEMES } from '../../../contract/signing/schemes/schemes.ts';
 import { defaultText, SETTINGS, type Setting } from '../../config/settings.ts';
 
 type Action = (...given: never[]) => Promise<number>;
@@ -26,6 +27,11 @@ export function withFlags(command: Command, ...tables: readonly FlagTable[]): Co
     else command.option(flag, help, more);
   }
   return command;
+}
+
+/** Returns the option for the scheme of another service. */
+export function schemeOption(help: string): Option {
+  return new Option('--scheme <name>', help).choices(FOREIGN_SCHEMES.map(({ name }) => name));
 }
 
 /** Adds the flags of settings: of whole groups, or of single settings by path. */

@@ -1,6 +1,7 @@
 /** `hookproof receiver --fault`: finds the mutant, checks its requirements, and starts it. */
 import { writeFile } from 'node:fs/promises';
 import { HookproofError } from '../../../contract/hookproof-error.ts';
+import type { Scheme } from '../../../contract/signing/schemes/scheme.ts';
 import { didYouMean } from '../did-you-mean.ts';
 import {
   type FaultyReceiverOptions,
@@ -24,14 +25,22 @@ export interface FaultyReceiver {
   readonly open: (options: Options, caFile?: string) => RunningFaultyReceiver;
 }
 
-/** Finds the mutant with this fault. @throws HookproofError RECEIVER_UNKNOWN_FAULT, which suggests similar names */
-export async function findFaultyReceiver(name: string): Promise<FaultyReceiver> {
-  const { FAULTS, startFaultyReceiver } = await loadMutants();
-  const fault = FAULTS.find((one) => one.name === name);
+/**
+ * Finds the mutant with this fault, in the scheme of another service if there is one.
+ *
+ * @throws HookproofError RECEIVER_UNKNOWN_FAULT, which suggests similar names
+ */
+export async function findFaultyReceiver(name: string, scheme?: Scheme): Promise<FaultyReceiver> {
+  const { FAULTS, SCHEME_MUTANTS, startFaultyReceiver } = await loadMutants();
+  const faults: readonly ListedFault[] =
+    scheme === undefined ? FAULTS : SCHEME_MUTANTS.filter(({ suits }) => suits(scheme));
+  const fault = faults.find((one) => one.name === name);
   if (fault === undefined) {
-    const names = FAULTS.map((one) => one.name);
-    throw new HookproofError('RECEIVER_UNKNOWN_FAULT', `unknown fault "${name}"`, {
-      hint: `${didYouMean(name, names)}\`hookproof list --what faults\` lists all ${names.length}.`,
+    const names = faults.map((one) => one.name);
+    const all =
+      scheme === undefined ? `\`hookproof list --what faults\` lists all ${names.length}.` : `Use ${names.join(', ')}.`;
+    throw new HookproofError('RECEIVER_UNKNOWN_FAULT', `unknown fault "${name}"${inScheme(scheme)}`, {
+      hint: `${didYouMean(name, names)}${all}`,
     });
   }
   return {
@@ -47,6 +56,8 @@ export async function findFaultyReceiver(name: string): Promise<FaultyReceiver> 
     },
   };
 }
+
+const inScheme = (scheme: Scheme | undefined) => (scheme === undefined ? '' : ` in the scheme of ${scheme.title}`);
 
 function warningOf({ name, title }: ListedFault): string {
   return [

@@ -1,5 +1,6 @@
 /** `hookproof receiver`: serves the reference receiver, or a faulty one, until a signal arrives. */
 import { HookproofError } from '../../../contract/hookproof-error.ts';
+import type { Scheme } from '../../../contract/signing/schemes/scheme.ts';
 import { credential } from '../command-input.ts';
 import { inboxUrl } from '../inbox/open-inbox.ts';
 import { type Inbox, loadReceiver, type ReceiverLogger, type ReceiverModule } from '../receiver-entry.ts';
@@ -9,20 +10,18 @@ import { type EffectsFlags, openEffects } from './effects-window.ts';
 import { findFaultyReceiver } from './faulty-receiver.ts';
 import { loadHandlers } from './handlers-file.ts';
 import { count, given, type LimitFlags, limitSettings, portOf } from './receiver-limits.ts';
+import { type SchemeFlags, schemeOfReceiver } from './receiver-scheme.ts';
 import { type TlsFlags, tlsSettings } from './receiver-tls.ts';
 import { refuseToReload, reloadFiles } from './reload-files.ts';
 
-interface ReceiverFlags extends TlsFlags, LimitFlags, AdminFlags, InspectFlags, EffectsFlags {
+interface ReceiverFlags extends TlsFlags, LimitFlags, AdminFlags, InspectFlags, EffectsFlags, SchemeFlags {
   readonly host: string;
   readonly port: string;
   readonly path?: string;
   readonly secretFile?: string[];
-  readonly signatureHeader?: string;
   readonly apiKeyFile?: string[];
   readonly apiKeyHeader?: string;
   readonly bodyLimit?: string;
-  readonly inbox?: string;
-  readonly handlers?: string;
   readonly open?: boolean;
   readonly fault?: string;
 }
@@ -41,7 +40,8 @@ const INSPECTOR_PORT = '3001';
 
 export async function receiverCommand(flags: ReceiverFlags): Promise<number> {
   const { createLogger, memoryInbox, openInbox, startReceiver } = await loadReceiver();
-  const fault = flags.fault === undefined ? null : await findFaultyReceiver(flags.fault);
+  const scheme = schemeOfReceiver(flags);
+  const fault = flags.fault === undefined ? null : await findFaultyReceiver(flags.fault, scheme);
   const protection = await readProtection(flags, fault?.hasCertificate === true);
   const limits = limitSettings(flags);
   const port = portOf('--port', flags.port);
@@ -59,9 +59,9 @@ export async function receiverCommand(flags: ReceiverFlags): Promise<number> {
     host: flags.host,
     port,
     ...limits,
-    ...protectionOptions(flags, protection),
+    ...protectionOptions(flags, protection, scheme),
     ...given({ path: flags.path, bodyLimit, connectionObserver: metrics?.connections, handling }),
-    inbox,
+    ...(scheme === undefined && { inbox }),
     ...meter,
     handlers,
     logger,
@@ -110,9 +110,19 @@ async function readProtection(flags: ReceiverFlags, isCertificateFaulty: boolean
   return { secrets, readSecrets, keys, tls, readTls, tlsFiles, clientCertificate };
 }
 
-function protectionOptions(flags: ReceiverFlags, { secrets, keys, tls, clientCertificate }: Protection) {
+function protectionOptions(
+  flags: ReceiverFlags,
+  { secrets, keys, tls, clientCertificate }: Protection,
+  scheme: Scheme | undefined,
+) {
+  if (scheme !== undefined && secrets.length === 0) {
+    throw new HookproofError('RECEIVER_SCHEME', '`--scheme` needs a secret', {
+      hint: 'Set HOOKPROOF_SECRET, or give `--secret-file`.',
+    });
+  }
+  const { signatureHeader: header, publicUrl } = flags;
   return given({
-    signing: secrets.length > 0 ? given({ secrets, header: flags.signatureHeader }) : undefined,
+    signing: secrets.length > 0 ? given({ secrets, header, scheme, publicUrl }) : undefined,
     apiKey: keys.length > 0 ? given({ keys, header: flags.apiKeyHeader }) : undefined,
     open: flags.open === true ? (true as const) : undefined,
     tls,
