@@ -26,7 +26,10 @@ export interface InspectorOptions {
   readonly host?: string;
   /** Port to listen on. Default: 0, which picks a free port. */
   readonly port?: number;
-  /** The signing options of the receiver, which are used to explain signatures and to mask secrets. */
+  /**
+   * The signing options of the receiver, which are used to explain signatures and to mask secrets. Throws
+   * `HookproofError` (`RECEIVER_SCHEME`) if they name the scheme of another service.
+   */
   readonly signing?: ReceiverOptions['signing'];
   /** The API key options of the receiver. */
   readonly apiKey?: ReceiverOptions['apiKey'];
@@ -59,6 +62,12 @@ export interface RunningInspector {
 
 export async function openInspector(options: InspectorOptions): Promise<RunningInspector> {
   const { host = '127.0.0.1', port = 0, signing, apiKey, receiverUrl = () => undefined, forwarding } = options;
+  // Its correct signatures would not be masked.
+  if (signing?.scheme !== undefined) {
+    throw new HookproofError('RECEIVER_SCHEME', 'The inspector does not know signing.scheme.', {
+      hint: 'Use an observer to see the deliveries of another service.',
+    });
+  }
   const config = viewConfig(signing, apiKey);
   const recorder = createRecorder(options);
   const summarise = createSummariser(recorder, config.masker);

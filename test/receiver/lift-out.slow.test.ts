@@ -54,7 +54,7 @@ async function closureOf(entry: string): Promise<Closure> {
     if (files.has(file)) return;
     files.add(file);
     const source = await readFile(join(ROOT, file), 'utf8');
-    for (const [, specifier = ''] of source.matchAll(/(?:\bfrom|\bimport)\s*\(?\s*'([^']+)'/g)) {
+    for (const [, specifier = ''] of source.matchAll(/(?<!\.)(?:\bfrom|\bimport)\s*\(?\s*'([^']+)'/g)) {
       if (specifier.startsWith('.')) await visit(normalize(join(dirname(file), specifier)));
       else if (!isBuiltin(specifier)) packages.add(specifier);
     }
