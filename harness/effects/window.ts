@@ -1,6 +1,8 @@
 /**
  * Queries the effects window of a receiver, over HTTP or with a command of the operator. The answer is the receiver's
- * own statement; nothing verifies it.
+ * own statement; nothing verifies it. Over HTTP, it uses Node's client like the sender, with the pinned lookup and the
+ * partner's CAs. `fetch` takes neither without an undici agent, which Node does not export, and would not say in the
+ * sender's words why there is no answer.
  */
 import {
   type EffectsAnswer,

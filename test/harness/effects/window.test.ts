@@ -5,6 +5,8 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import type { RequestListener } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { HttpResponse, http } from 'msw';
+import { setupServer } from 'msw/node';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { type EffectsQuery, readEffectsQuery } from '../../../contract/effects.ts';
 import { type EffectsSource, openWindow, WindowProblem } from '../../../harness/effects/index.ts';
@@ -60,10 +62,13 @@ describe('over HTTP', () => {
     expect(readEffectsQuery(text)).toEqual({ notifications: ids });
   });
 
-  it('sends no Authorization without a token', async () => {
-    const url = await windowAt(({ headers }, response) => {
-      response.end(JSON.stringify({ total: 'authorization' in headers ? 1 : 0, handled: [] }));
-    });
+  it('sends no Authorization without a token, and asks in a way that msw can mock', async () => {
+    const url = 'http://127.0.0.1:9/effects';
+    const seen = ({ request }: { readonly request: Request }) =>
+      HttpResponse.json({ total: request.headers.has('authorization') ? 1 : 0, handled: [] });
+    const mocked = setupServer(http.get(url, seen));
+    mocked.listen({ onUnhandledRequest: 'error' });
+    onTestFinished(() => mocked.close());
     expect(await ask({ url }, { transaction: 't' })).toEqual(NOTHING);
   });
 
