@@ -1,5 +1,5 @@
 /** Writes the given flags for the commands that a report prints, which run on the same machine. */
-import { quote } from '../run/index.ts';
+import { shellWord } from '../../contract/shell-word.ts';
 import { flagName } from './terminal.ts';
 
 /** Flags that change the requests or the fixes. */
@@ -49,9 +49,7 @@ export function flagsInShell(flags: object): string {
     .flatMap(([name, value]: [string, unknown]) => {
       if (value === undefined || value === false) return [];
       if (value === true) return [flagName(name)];
-      return [value]
-        .flat()
-        .flatMap((one) => [flagName(name), /^[\w./:@=-]+$/.test(`${one}`) ? `${one}` : quote(`${one}`)]);
+      return [value].flat().flatMap((one) => [flagName(name), shellWord(`${one}`)]);
     })
     .join(' ');
 }

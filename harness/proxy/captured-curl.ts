@@ -6,9 +6,10 @@ import {
   sameHeaderName,
   TOKEN,
 } from '../../contract/index.ts';
+import { quote } from '../../contract/shell-word.ts';
 import { signatureOf } from '../../contract/signing/index.ts';
 import type { Partner } from '../partner.ts';
-import { bodyLine, quote, VALID_SIGNATURE } from '../run/index.ts';
+import { bodyLine, VALID_SIGNATURE } from '../run/index.ts';
 import type { CapturedRequest } from './captured-request.ts';
 
 /** Maximum body size: with a larger one, the script would be too long to paste into a terminal. */

@@ -103,9 +103,10 @@ function foldedList<T>(title: string, items: readonly T[], line: (item: T) => st
   return items.length === 0 ? [] : folded(`${title} (${items.length})`, bulletList(items, line));
 }
 
-function aboutStale({ baseline, target }: ResultDocument): string[] {
+function aboutStale(document: ResultDocument): string[] {
+  const { baseline } = document;
   if (baseline === null || baseline.stale.length === 0) return [];
-  const fix = `**Fix:** ${code(updateCommandOf(baseline, target))} on your own machine, never in CI.`;
+  const fix = `**Fix:** ${code(updateCommandOf(baseline, document))} on your own machine, never in CI.`;
   return [fix, '', ...foldedList('Stale baseline entries', baseline.stale, ({ message }) => prose(message))];
 }
 

@@ -38,7 +38,7 @@ const MAX_WARNINGS = 5;
 
 /** Renders workflow commands, one per line. A run that fails the step begins with an error, any other with a notice. */
 export function renderAnnotations(document: ResultDocument): string {
-  const { baseline, interrupted, strict, target } = document;
+  const { baseline, interrupted, strict } = document;
   const results = scoredAndUnknown(document);
   const { causes, warnings } = causesIn(document);
   // A finding without a failed check, such as that nothing is listening, is the reason for no verdict.
@@ -55,7 +55,7 @@ export function renderAnnotations(document: ResultDocument): string {
       ...reasons.slice(0, 2),
       ...(baseline === null || baseline.stale.length === 0
         ? []
-        : [...staleInWords(baseline), `Fix: ${updateCommandOf(baseline, target)} (never in CI)`]),
+        : [...staleInWords(baseline), `Fix: ${updateCommandOf(baseline, document)} (never in CI)`]),
     ]),
     ...annotate(causes.filter(fails), MAX_ERRORS, 'error'),
     ...annotate([...causes.filter((one) => !fails(one)), ...warnings], MAX_WARNINGS, 'warning'),

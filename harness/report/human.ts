@@ -286,11 +286,12 @@ function renderClosing(document: ResultDocument, { files = [] }: ReportOptions, 
 const SIGN_OF_CODE = { 0: 'pass', 1: 'fail', 3: 'inconclusive', 4: 'harness-error' } as const;
 
 /** Renders the baseline entries that fail the run, after the command that removes them. */
-function renderStale({ baseline, target }: ResultDocument, verbose: boolean, layout: Layout): string[] {
+function renderStale(document: ResultDocument, verbose: boolean, layout: Layout): string[] {
+  const { baseline } = document;
   if (baseline === null || baseline.stale.length === 0) return [];
   return [
     layout.paint(`Stale entries in ${layout.safe(baseline.file)} (${baseline.stale.length})`, 'bold'),
-    `  fix  ${layout.safe(updateCommandOf(baseline, target))}`,
+    `  fix  ${layout.safe(updateCommandOf(baseline, document))}`,
     ...(baseline.stale.some(({ problem }) => problem === 'expired')
       ? layout.paragraph('  fix  ', `agree on a new date for expired entries, and edit \`expires\``, 'cyan')
       : []),

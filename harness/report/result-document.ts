@@ -291,6 +291,8 @@ export const resultDocument = z.strictObject({
   command: text.optional(),
   /** The flags that suggested commands must repeat, quoted for a shell; absent if there are none. */
   flags: text.optional(),
+  /** What selected the checks, if anything did: they match one of each kind that is given. */
+  selection: z.strictObject({ suites: z.array(text), scenarios: z.array(text), greps: z.array(text) }).optional(),
   /**
    * The catalogue revision that decides what is scored under a profile. Absent without a profile: everything is scored.
    */

@@ -1,5 +1,6 @@
 /** The causes of a run, ordered and numbered as in every report, and how to fix and recheck each. */
 import { quotedUrl } from '../../contract/masked-url.ts';
+import { shellWord } from '../../contract/shell-word.ts';
 import { visible } from '../../contract/visible.ts';
 import { type Cause, causesOf, defectIn, groupBy, isCause, titleOf, withFindings } from './causes.ts';
 import type { BaselineOutcome, ResultDocument, ScenarioResult } from './result-document.ts';
@@ -41,9 +42,16 @@ export function runCommandOf({ command, flags, target }: Pick<ResultDocument, 'c
   return command ?? `hookproof run ${quotedUrl(target.url)}${flags === undefined ? '' : ` ${flags}`}`;
 }
 
-/** Returns the command that removes the stale entries of a baseline. */
-export function updateCommandOf({ file }: BaselineOutcome, { url }: ResultDocument['target']): string {
-  return `hookproof baseline update ${file} ${quotedUrl(url)}`;
+/** Returns the command that removes the stale entries of a baseline. It repeats the run, with its flags and checks. */
+export function updateCommandOf({ file }: BaselineOutcome, { flags, selection, target }: ResultDocument): string {
+  const { suites = [], scenarios = [], greps = [] } = selection ?? {};
+  return [
+    `hookproof baseline update ${shellWord(file)} ${quotedUrl(target.url)}`,
+    ...(flags === undefined ? [] : [flags]),
+    ...suites.map((name) => `--suite ${name}`),
+    ...scenarios.map((id) => `--scenario ${id}`),
+    ...greps.map((text) => `--grep ${shellWord(text)}`),
+  ].join(' ');
 }
 
 /**

@@ -56,6 +56,7 @@ export interface RunOutcome
   readonly scoring: ResultDocument['scoring'];
   readonly rotation?: ResultDocument['rotation'] | null;
   readonly flags?: ResultDocument['flags'];
+  readonly selection?: ResultDocument['selection'];
   readonly shardRecord?: ResultDocument['shardRecord'];
   readonly retried: ReadonlySet<string>;
   readonly partialReasons: readonly PartialReason[];
@@ -88,6 +89,7 @@ export async function documentOf(outcome: RunOutcome): Promise<ResultDocument> {
     }),
     ...(outcome.rotation && { rotation: outcome.rotation }),
     ...(outcome.flags !== undefined && { flags: outcome.flags }),
+    ...(outcome.selection !== undefined && { selection: outcome.selection }),
     ...(scoring && { scoring }),
     ...(retried.size > 0 && { retried: [...retried] }),
     seed: outcome.seed,

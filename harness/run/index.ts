@@ -2,7 +2,7 @@
 export { DEFAULT_LIMITS, type RunLimits } from './context.ts';
 export { outlineRun, type RunOutline, sampleOnTheWire } from './outline.ts';
 export { featuresOf } from './plan.ts';
-export { bodyLine, quote, VALID_SIGNATURE } from './reproduce.ts';
+export { bodyLine, VALID_SIGNATURE } from './reproduce.ts';
 export { RUN_DECISIONS } from './results.ts';
 export { run } from './run.ts';
 export type { RunOptions, ScoringRevision } from './run-options.ts';

@@ -2,6 +2,7 @@
 import { createHash, X509Certificate } from 'node:crypto';
 import { type HeaderLine, sameHeaderName } from '../../contract/index.ts';
 import { maskTargetOf } from '../../contract/masked-url.ts';
+import { quote } from '../../contract/shell-word.ts';
 import type { ConnectChange } from '../../scenarios/index.ts';
 import { everySecret, type Partner } from '../partner.ts';
 import type { Assembled } from './assemble.ts';
@@ -27,10 +28,6 @@ export const VALID_SIGNATURE = 'openssl dgst -sha256 -hmac "$HOOKPROOF_SECRET" -
 
 /** Parts of a path that curl expands or removes by default. */
 const NEEDS_VERBATIM_PATH = /[[\]{}]|\/\./;
-
-export function quote(text: string): string {
-  return `'${text.replaceAll("'", "'\\''")}'`;
-}
 
 export function bodyLine(body: Uint8Array): string {
   const text = Buffer.from(body).toString('latin1');

@@ -50,6 +50,7 @@ export function concludeRun(results: RunResults, options: RunOptions, ended: End
     profile: options.profile ?? null,
     rotation: rotation?.rotation ?? null,
     ...(flags !== '' && { flags }),
+    ...selectionOf(options),
     scoring: scoringOf(options.revision, inOrder),
     retried: retriedIn(facts),
     seed: context.seed,
@@ -79,6 +80,12 @@ function undecidedBecause({ stopped }: RunFacts, deadline: Deadline): Undecided 
   if (stopped !== null) return stopped;
   if (!deadline.isOver) return { code: 'not-run', reason: 'not run' };
   return { code: 'time-limit', reason: `the run reached its time limit of ${Math.round(deadline.boundMs / 1000)} s` };
+}
+
+function selectionOf({ selection = {} }: RunOptions): Pick<ResultDocument, 'selection'> {
+  const { suites = [], scenarios = [], greps = [] } = selection;
+  if (suites.length + scenarios.length + greps.length === 0) return {};
+  return { selection: { suites: [...suites], scenarios: [...scenarios], greps: [...greps] } };
 }
 
 function partialReasonsOf(

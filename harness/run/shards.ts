@@ -82,6 +82,7 @@ export async function joinShards(documents: readonly NamedDocument[]): Promise<R
     target: { ...first.target, tls: shards.find(({ target }) => target.tls !== null)?.target.tls ?? null },
     profile: first.profile,
     ...(first.flags !== undefined && { flags: first.flags }),
+    ...(first.selection !== undefined && { selection: first.selection }),
     scoring: first.scoring && {
       ...first.scoring,
       notScored: results.map(({ id }) => id).filter((id) => notScored.has(id)),

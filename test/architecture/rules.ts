@@ -34,6 +34,7 @@ export const MODULES: Readonly<Record<string, Module>> = {
       'parse-json.ts',
       'package-file.ts',
       'secret-spellings.ts',
+      'shell-word.ts',
       'signing/index.ts',
       'signing/schemes/check-scheme.ts',
       'signing/schemes/scheme.ts',

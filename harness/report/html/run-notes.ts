@@ -48,7 +48,8 @@ ${byReason(errors, anchors)}</section>`;
 }
 
 /** Renders the baseline entries that fail the run. */
-export function stale({ baseline, target }: ResultDocument, anchors: Anchors): Markup | '' {
+export function stale(document: ResultDocument, anchors: Anchors): Markup | '' {
+  const { baseline } = document;
   if (baseline === null || baseline.stale.length === 0) return '';
   const items = baseline.stale.map(
     ({ message, scenario }) => html`<li>${message} <span class="close">${checkLink(scenario, anchors)}</span></li>`,
@@ -56,7 +57,7 @@ export function stale({ baseline, target }: ResultDocument, anchors: Anchors): M
   const count = counted(baseline.stale.length, 'entry', 'entries');
   return html`<section><h2>Stale entries in ${baseline.file} <span>${count}</span></h2>
 <p>Stale entries fail the run. This command removes or updates them:</p>
-${script(updateCommandOf(baseline, target))}<ul class="reasons">${items}</ul></section>`;
+${script(updateCommandOf(baseline, document))}<ul class="reasons">${items}</ul></section>`;
 }
 
 /** Renders the failures and warnings that are in the baseline. */

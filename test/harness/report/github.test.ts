@@ -235,6 +235,11 @@ describe('the job summary', () => {
       '34 entries pass now: raw-body/0, raw-body/1, raw-body/2, raw-body/3 and 30 more',
       "Fix: hookproof baseline update known.yaml 'http://127.0.0.1:8080/hooks' (never in CI)",
     ]);
+    const selection = { suites: ['valid'], scenarios: [], greps: ['raw body'] };
+    const again = "--config ci.yaml --suite valid --grep 'raw body'";
+    for (const render of [renderSummary, renderAnnotations]) {
+      expect(render(documentWith({ ...stale, flags: '--config ci.yaml', selection }))).toContain(`hooks' ${again}`);
+    }
     const failed = documentWith({ results: [resultWith({ verdict: 'fail' })], baseline: BASELINE });
     expect(renderSummary(failed)).toMatch(/^## ❌ hookproof: NOT CONFORMANT\n/);
   });
