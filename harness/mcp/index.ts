@@ -101,7 +101,7 @@ function registerRunTools(server: McpServer, session: Session): void {
           .min(1)
           .max(64)
           .optional()
-          .describe(`deliveries in flight; 1 finds the one that crashes; ${AS_BEFORE}`),
+          .describe(`deliveries in flight; 1 finds the one that stops the receiver before its answer; ${AS_BEFORE}`),
         open: z
           .boolean()
           .optional()

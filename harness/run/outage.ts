@@ -74,7 +74,7 @@ export async function resolveOutage(
     const late = outage.outcome === 'closed' ? recent.slice(-MAX_LATE_SUSPECTS).map(idOf) : [];
     const stop = stopSince(inFlight, outage.sign, late.length > 0);
     facts.recordOutage({ inFlight, recent: late, culprit, recovered: false, ...outage }, stop);
-    return single !== null && hasProbe(single) ? [killedBy(single, outage)] : suspects;
+    return single !== null && hasProbe(single) ? [killedBy(single, outage, late.length > 0)] : suspects;
   }
   if (wasAlone && single !== null && recent.length === 0 && downMs >= LONG_OUTAGE_MS && hasProbe(single)) {
     recordCulprit(context, single, downMs);
@@ -226,8 +226,9 @@ function stopSince(inFlight: readonly string[], sign: string, mayBeLate = false)
   return { code: 'receiver-down', reason: `the receiver ${since} (${sign})` };
 }
 
-function killedBy(trial: Trial, { sign }: OutageSign): Trial {
-  return { ...trial, outage: null, killed: sign };
+function killedBy(trial: Trial, { sign }: OutageSign, mayBeLate = false): Trial {
+  const killed = mayBeLate ? `${sign}; work for one of the deliveries before it may also be the cause` : sign;
+  return { ...trial, outage: null, killed };
 }
 
 /**

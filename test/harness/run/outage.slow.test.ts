@@ -164,12 +164,13 @@ describe('a receiver that one delivery stops for good', () => {
 
   it.each([[1], [4]])('is a suspect, with %d in flight, if the receiver stops after its answer', async (width) => {
     const url = await fragileReceiver(onCulprit('stop-late-for-good'));
-    const { document } = await runAgainst(url, width, { scenarios: [...MALFORMED, 'delivery/stays-up'] });
+    const { document, of } = await runAgainst(url, width, { scenarios: [...MALFORMED, 'delivery/stays-up'] });
     const stopped = document.results.find(({ id }) => id === 'delivery/stays-up');
     expect(stopped).toMatchObject({ verdict: 'fail', repeats: expect.arrayContaining([CULPRIT]) });
     expect(stopped?.reason).toMatch(/; or work for one of \d+ deliveries answered in the second before$/);
-    // A single delivery in flight is named as the cause, with the mistake that it shows.
+    // A single delivery in flight fails, and is named as the cause with the mistake that it shows.
     if (width > 1) expect(document.diagnosis[0]?.fix).toContain('If work continues after an answer');
+    else expect(of('fail')[0]?.reason).toMatch(/; work for one of the deliveries before it may also be the cause$/);
   });
 
   it('fails none of several in flight, and names them all', async () => {
