@@ -9,7 +9,7 @@ declare(strict_types=1);
  */
 final class Journal
 {
-    /** Enough for a body of 1 MiB in which JSON escapes each byte as six. */
+    /** Enough for a body of 1 MiB in which JSON escapes each byte as six bytes. */
     private const MAX_LINE_BYTES = 8 * 1024 * 1024;
     private const LINE_START = '{"id":';
 

@@ -6,7 +6,7 @@ require 'time'
 # A file with one line of JSON per notification, which is on disk before `store` returns. It is locked while the
 # process lives, because the known ids are in its memory.
 class Journal
-  # Enough for a body of 1 MiB in which JSON escapes each byte as six.
+  # Enough for a body of 1 MiB in which JSON escapes each byte as six bytes.
   MAX_LINE_BYTES = 8 * 1024 * 1024
 
   def initialize(path)

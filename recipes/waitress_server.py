@@ -1,6 +1,6 @@
 """Serves a WSGI application with waitress, which does not use a thread per client to read requests.
 
-gunicorn's own workers read on a thread without a time limit, so that as many silent clients as threads block them.
+gunicorn's own workers read on a thread without a time limit, so one silent client per thread is enough to block them.
 Credentials are checked later, so unauthenticated clients are limited: 256 connections, each with 16 KiB of head and
 about 1 MiB of body, and 30 seconds for both.
 """

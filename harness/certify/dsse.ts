@@ -2,7 +2,7 @@
  * Dead Simple Signing Envelope, version 1 (github.com/secure-systems-lab/dsse), with Ed25519 (RFC 8032) only. Pure.
  *
  * An envelope has one valid form: canonical JSON, ordered keys, padded standard base64, exactly one signature, one
- * trailing newline. The specification allows a verifier to accept more (base64url, white space, several signatures),
+ * trailing newline. The specification allows a verifier to accept more (base64url, whitespace, several signatures),
  * but only hookproof issues certificates, and a lenient verifier would accept bytes that no signature covers.
  */
 
@@ -52,7 +52,7 @@ export function readEnvelope(bytes: Uint8Array): Envelope | string {
   if (value === undefined) return 'is not JSON in UTF-8';
   const envelope = envelopeIn(value);
   if (typeof envelope === 'string') return envelope;
-  // Rejects duplicate keys, other escapes, white space and other spellings of the same base64.
+  // Rejects duplicate keys, other escapes, whitespace and other spellings of the same base64.
   if (!Buffer.from(envelopeText(envelope)).equals(bytes))
     return 'contains an envelope that differs from the form hookproof writes: it was changed or reformatted';
   return envelope;

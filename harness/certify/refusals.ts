@@ -132,12 +132,12 @@ function trustRefusals(
     refusals.push(usageRefusal('insecure-environment', message, fix));
   }
   if (publicTrust && extraCa) {
-    const message = 'the profile production trusts public CAs only, and --ca adds another';
+    const message = 'the profile production trusts only public CAs, and --ca adds another';
     const fix = 'Remove --ca, HOOKPROOF_CA and tls.ca. Production endpoints need a certificate from a public CA.';
     refusals.push(usageRefusal('extra-authority', message, fix));
   }
   if (publicTrust && (environment.NODE_EXTRA_CA_CERTS ?? '') !== '') {
-    const message = 'the profile production trusts public CAs only, and NODE_EXTRA_CA_CERTS adds others';
+    const message = 'the profile production trusts only public CAs, and NODE_EXTRA_CA_CERTS adds others';
     refusals.push(usageRefusal('extra-authority-of-node', message, 'Unset NODE_EXTRA_CA_CERTS for this command.'));
   }
   return refusals;

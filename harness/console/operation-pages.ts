@@ -27,11 +27,11 @@ export function queuePage(operation: Operation | null): string {
   const body = html`<header><h1>${title}</h1><p class="numbers">${numbers.join(', ')}.</p></header>
 <main><section><h2>Workers</h2>${
     workers.length === 0
-      ? html`<p class="none">No worker.</p>`
+      ? html`<p class="none">No workers.</p>`
       : table('Workers', ['Host', 'State', 'Running', 'Version', 'Started'], workers.map(workerRow))
   }</section><section><h2>Jobs</h2>${
     jobs.length === 0
-      ? html`<p class="none">No job.</p>`
+      ? html`<p class="none">No jobs.</p>`
       : table('Jobs', ['Job', 'State', 'Attempts', 'Last error'], jobs.map(jobRow))
   }</section></main>`;
   return renderConsolePage({ title, place: '/queue', body });
@@ -67,7 +67,7 @@ export function auditListPage(
 ): string {
   const body = html`<header><h1>Audit</h1><p class="numbers">Who did what in the console, newest first.</p></header>
 <main>${
-    entries.length === 0 ? html`<p class="none">Nothing was done in the console.</p>` : auditTable(entries)
+    entries.length === 0 ? html`<p class="none">Nothing has been done in the console.</p>` : auditTable(entries)
   }${pageLinks({ after }, next)}</main>`;
   return renderConsolePage({ title: 'Audit', place: '/audit', body });
 }

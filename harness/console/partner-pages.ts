@@ -111,7 +111,7 @@ const TITLES: Readonly<Record<ActionName, readonly [title: string, text: string]
   revoke: ['Revoke', 'Ends the certificate. The partner gets no traffic until it is certified again.'],
   override: ['Override', 'Reinstates the suspended certificate.'],
   'run-now': ['Run now', 'Certifies or rechecks the partner as soon as a worker is free.'],
-  reschedule: ['Re-schedule', 'Also certifies or rechecks the partner at the given time.'],
+  reschedule: ['Reschedule', 'Also certifies or rechecks the partner at the given time.'],
 };
 
 const MORE: Partial<Readonly<Record<ActionName, Markup>>> = {

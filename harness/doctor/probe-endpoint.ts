@@ -106,7 +106,6 @@ async function probeAnswers(
   return { inspection, speaksTls, withCertificate, withoutCertificate, delivered };
 }
 
-/** The URL, and the lookup of its host. */
 type Target = Pick<Partner, 'url' | 'lookup'>;
 
 /**

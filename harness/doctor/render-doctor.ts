@@ -135,7 +135,7 @@ function treeOf(section: DoctorSection, ascii: boolean): ChainLine[] {
 }
 
 function dns({ host, literal, addresses, ms, error }: FactsOf<'dns'>): string[] {
-  if (literal) return [`no lookup needed, ${host} is an IP address`];
+  if (literal) return [`no lookup needed: ${host} is an IP address`];
   if (error !== null) return [`${host}: ${error.message} (${formatDuration(ms)})`];
   return [`${host}: ${addresses.map(({ address }) => address).join(', ')} (${formatDuration(ms)})`];
 }

@@ -15,7 +15,7 @@ export interface TrackedDelivery {
   readonly isControl: boolean;
   /** `unknown`: there was no answer, or it neither accepts nor rejects the delivery. */
   readonly outcome: 'accepted' | 'rejected' | 'unknown';
-  /** Whether no client would send these bytes. Receivers may read them in different ways. */
+  /** Whether the request consists of raw bytes that no client would send. Receivers may read them in different ways. */
   readonly isRaw?: boolean;
   /** Whether the connection was closed before the end of the body. */
   readonly isCutOff?: boolean;

@@ -34,8 +34,8 @@ export function wasSentBefore(ends: Ends | undefined, { log, offset }: LogPositi
 }
 
 /**
- * A place of a credential outside its own header. `name` is the word before the credential: the name of a header, a
- * parameter or a field, or a part of the path. `text` is a longer value that contains the credential.
+ * A place outside its own header where a credential appears. `name` is the word before the credential: the name of a
+ * header, a parameter or a field, or a part of the path. `text` is a longer value that contains the credential.
  */
 export interface Place {
   readonly name?: string;
@@ -158,7 +158,7 @@ export function partsOfRequest(request: SentRequest): SentPart[] {
 function parseRaw(raw: Buffer): Pick<SentRequest, 'target' | 'headers' | 'body'> {
   const found = raw.indexOf('\r\n\r\n');
   const end = found === -1 ? raw.length : found;
-  // A line that begins with white space continues the previous one.
+  // A line that begins with whitespace continues the previous one.
   const [target = '', ...lines] = raw
     .subarray(0, end)
     .toString('latin1')

@@ -62,7 +62,6 @@ interface MisplacedValue extends Place {
   readonly value: Value;
 }
 
-/** A piece of a log, and its position. */
 interface Piece extends LogPosition {
   readonly text: string;
 }

@@ -110,7 +110,7 @@ export async function dueNotices(pool: Pool, at: Date): Promise<string[]> {
   return (await pool.query<{ id: string }>(due, [at.toISOString()])).rows.map(({ id }) => id);
 }
 
-/** The job that sends a notice. */
+/** Returns the job that sends a notice. */
 export function noticeJob({ id }: { readonly id: string }) {
   return { task: 'notice', key: `notice ${id}`, payload: { id } };
 }

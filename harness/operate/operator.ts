@@ -118,7 +118,7 @@ async function runSession(pool: Pool, options: OperatorOptions): Promise<void> {
     ]);
     const stopping = workers.stop();
     if (reason === '') await atMost(stopMs, stopping);
-    else log(`stopping ${running.size} jobs and starting over: ${reason}`);
+    else log(`stopping the running jobs (${running.size}) and starting over: ${reason}`);
     ending.abort();
     kill();
     await atMost(STOP_MS, Promise.all([...running.values()].map(({ ended }) => ended)));

@@ -115,7 +115,7 @@ function minutesOfDay(timeZone: string, time: Date): number {
   return of('hour') * 60 + of('minute');
 }
 
-/** A number in [0, 1) that is the same for a partner everywhere. */
+/** Returns a number in [0, 1) that is the same for a partner and a purpose on every machine. */
 function fractionOf(partner: string, purpose: string): number {
   return createHash('sha256').update(`${purpose} ${partner}`).digest().readUInt32BE(0) / 2 ** 32;
 }

@@ -269,6 +269,6 @@ export async function retryDeadLetter(pool: Pool, id: string): Promise<boolean> 
     [id],
     MAX_STARTS,
   ]);
-  // The engine announces only added jobs.
+  // The engine announces only added jobs, so workers find this one the next time that they poll.
   return true;
 }

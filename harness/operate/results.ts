@@ -68,7 +68,7 @@ export async function newestCertificate(
   return rows[0] ?? null;
 }
 
-/** The last slot with a record is read from the index of (partner, due). */
+/** Reads the last slot that has a record from the index of (partner, due). */
 const PLANNED = `
 SELECT name AS partner, state, until, revision, host,
   CASE WHEN state = 'drifted'

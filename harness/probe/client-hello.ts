@@ -12,7 +12,7 @@ export interface ClientHello {
   readonly version: TlsVersion;
   /** Ids of cipher suites. */
   readonly suites: readonly number[];
-  /** Offers DEFLATE, preferred to no compression. */
+  /** Offers DEFLATE in preference to no compression. */
   readonly compression?: boolean;
   /** The server name (SNI); null to send none, as for IP addresses. */
   readonly serverName: string | null;

@@ -15,7 +15,7 @@ import { ServerFlight } from './server-flight.ts';
 import { firstPhase, type ProbeLimits, type Supervision, serverNameFor, superviseSocket } from './tls-handshake.ts';
 
 export interface HelloEndpoint {
-  /** A host name or an IP address. IPv6 without brackets. */
+  /** A host name or an IP address; an IPv6 address without brackets. */
   readonly host: string;
   readonly port: number;
   /** The SNI; null for an endpoint with an IP address. */
@@ -42,7 +42,6 @@ export interface ServerHelloOutcome extends Measured {
   readonly kind: 'server-hello';
   readonly version: TlsVersion;
   readonly suite: { readonly id: number; readonly name: string };
-  /** Whether the suite was offered. */
   readonly suiteOffered: boolean;
   readonly compressed: boolean;
   /** DER, exactly as sent. Empty for TLS 1.3, which encrypts them, and if there is no readable Certificate message. */
@@ -65,7 +64,7 @@ export interface ServerHelloOutcome extends Measured {
  * - `alert`: a TLS alert; level `warning` if the connection was closed or reset after it.
  * - `closed`, `reset`: the connection ended before an answer started. `timeout`: no complete answer in time.
  * - `not-tls`: the answer is not TLS or is cut off; contains its first 40 bytes.
- * - `connect-error`: the hello could not be sent. Proves nothing about the endpoint.
+ * - `connect-error`: the hello could not be sent, which proves nothing about the endpoint.
  */
 export type HelloOutcome =
   | ServerHelloOutcome

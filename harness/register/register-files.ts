@@ -148,7 +148,7 @@ async function* recordsIn(path: string): AsyncGenerator<RegisterRecord | string>
       const value = parsedOrUndefined(line);
       const { success, data } = registerRecord.safeParse(value);
       if (success) yield data;
-      else if (value === undefined) yield `${path}:${at}: a torn line, which a writer did not finish, is ignored`;
+      else if (value === undefined) yield `${path}:${at}: an unfinished line, left by a killed writer, is ignored`;
       else yield `${path}:${at}: not a record that this version of hookproof can read, so it is ignored`;
     }
   } finally {

@@ -16,7 +16,6 @@ export type State = (typeof STATES)[number];
 export interface Standing {
   readonly partner: string;
   readonly state: State;
-  /** Whether the partner may get traffic. */
   readonly mayGetTraffic: boolean;
   /** When the partner entered this state, ISO 8601; null for `uncertified`. */
   readonly since: string | null;

@@ -23,7 +23,7 @@ export type TransportPhase = 'dns' | 'connect' | 'tls' | 'send' | 'answer';
  * - `tls-untrusted`: the certificate is not trusted, expired or for another name. `tls`: any other handshake failure,
  *   including a rejected client certificate.
  * - `reset`: the connection was reset or closed before an answer arrived.
- * - `timeout`: connected, and no complete answer within the time limit.
+ * - `timeout`: the connection was made, but no complete answer arrived within the time limit.
  * - `invalid-http`: the bytes received are not an HTTP answer. `headers-too-large`: its headers exceed the limit.
  * - `local`: the request could not be sent for a local reason; never the endpoint's fault.
  */

@@ -28,7 +28,6 @@ export interface ConnectionOptions {
    * agents.
    */
   readonly maxSockets?: number;
-  /** The TLS material of the partner. */
   readonly tls?: Partner['tls'];
   /** Replaces the system's resolver. */
   readonly lookup?: LookupFunction | undefined;
@@ -103,7 +102,7 @@ export interface Endpoint {
   readonly port: number;
   /** Path and query, as in the request line. */
   readonly target: string;
-  /** The value of the Host header. It includes the port, unless this is the default one. */
+  /** The value of the Host header. It includes the port, unless that is the default port. */
   readonly host: string;
 }
 

@@ -189,8 +189,8 @@ class ExchangeReader implements Reader {
   }
 
   /**
-   * Limits the bytes on the wire. Even a chunk with a single byte takes only six bytes, so no normal answer exceeds
-   * this.
+   * Limits the bytes on the wire. Even a chunk with a single byte takes only six bytes, so no normal answer exceeds the
+   * limit.
    */
   onBytes(bytes: number): void {
     this.#progress.firstByte();

@@ -277,7 +277,6 @@ const ALERTS: ReadonlyMap<number, string> = new Map([
   [120, 'no_application_protocol'],
 ]);
 
-/** The names of the alerts. */
 export const TLS_ALERTS: readonly string[] = [...ALERTS.values()];
 
 /** Returns "handshake_failure" for 40; "number 99" for an unknown one. */

@@ -4,7 +4,7 @@ using System.Text.Json;
 /// <summary>A file with one line of JSON per notification, which is on disk before Store returns.</summary>
 class Journal
 {
-    // Enough for a body of 1 MiB in which JSON escapes each byte as six.
+    // Enough for a body of 1 MiB in which JSON escapes each byte as six bytes.
     const int MaxLineBytes = 8 * 1024 * 1024;
 
     static readonly JsonSerializerOptions Web = new(JsonSerializerDefaults.Web);
@@ -28,8 +28,8 @@ class Journal
         file.Flush(flushToDisk: true);
     }
 
-    // Held while the process lives, because the known ids are in its memory. It is a separate file, because except on
-    // Windows FileShare.None also locks out readers such as Effects.cs.
+    // The lock is held while the process lives, because the known ids are in its memory. It is a separate file, because
+    // FileShare.None also locks out readers such as Effects.cs, except on Windows.
     FileStream Lock(string name)
     {
         try

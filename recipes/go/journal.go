@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// maxLineBytes is enough for a body of 1 MiB in which JSON escapes each byte as six.
+// maxLineBytes is enough for a body of 1 MiB in which JSON escapes each byte as six bytes.
 const maxLineBytes = 8 << 20
 
 // Journal is a file with one line of JSON per notification, and the ids of those lines. Store returns nil when the

@@ -17,7 +17,7 @@ import javax.crypto.spec.SecretKeySpec;
 /**
  * Receives signed notifications with the JDK alone: verifies the raw body, appends it to a journal, and answers
  * 200. Start it with `javac -d build *.java && java -XX:+UseSerialGC -Xms32m -cp build Receiver` (Java 17 or later;
- * with the options, memory for requests is freed early instead of letting the heap grow). Environment: WEBHOOK_SECRET
+ * these options make the JVM free the memory of requests before it grows the heap). Environment: WEBHOOK_SECRET
  * and WEBHOOK_API_KEY (at least one of them; the other check is off), PORT (3000), HOST (127.0.0.1), WEBHOOK_JOURNAL
  * (journal.ndjson).
  * Run one process only: the known ids are in memory. For several, use a database with a unique key on the id.

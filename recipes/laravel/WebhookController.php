@@ -1,13 +1,13 @@
 <?php
 /**
  * Receives signed notifications with Laravel: verifies the raw body, appends it to a journal on disk, and answers 200.
- * In an application, put it and journal.php into app/Http/Controllers, and
+ * In an application, put this file and journal.php into app/Http/Controllers, and
  * `Route::post('/hooks', WebhookController::class);` into routes/api.php, where no CSRF token is checked. Laravel reads
  * the body before the controller runs: nginx limits it with `client_max_body_size 1m`. The journal must exist
  * (journal.php), and must not be in the document root. `php receiver.php` serves it alone, for local tests. Variables:
  * WEBHOOK_SECRET and WEBHOOK_API_KEY (at least one of them; the other check is off), PORT (3000), HOST (127.0.0.1),
  * WEBHOOK_JOURNAL (journal.ndjson, in an application in storage/). Each delivery reads the journal under a lock; when
- * it has grown beyond some megabytes, use `insertOrIgnore` into a table with a unique key on the id.
+ * it has grown beyond a few megabytes, use `insertOrIgnore` into a table with a unique key on the id.
  */
 
 declare(strict_types=1);

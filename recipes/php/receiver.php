@@ -5,7 +5,7 @@
  * nginx with `client_max_body_size 1m`; the journal must exist (journal.php), and must not be in the document root.
  * Environment: WEBHOOK_SECRET and WEBHOOK_API_KEY (at least one of them; the other check is off), PORT (3000), HOST
  * (127.0.0.1), WEBHOOK_JOURNAL (journal.ndjson, for php-fpm in the folder above this one). Each delivery reads the
- * journal under a lock, so several processes may run; when it has grown beyond some megabytes, use a database with a
+ * journal under a lock, so several processes may run; when it has grown beyond a few megabytes, use a database with a
  * unique key on the id.
  */
 

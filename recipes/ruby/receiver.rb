@@ -9,7 +9,7 @@
 #
 # Puma writes a body to disk before the application receives it: Puma 8 up to MAX_BODY_BYTES, Puma 6.1 and 7 chunked
 # bodies of any size, Puma 5 all bodies of any size. Before Puma 8, put nginx in front with `client_max_body_size 1m;
-# proxy_request_buffering on`, and TMPDIR on another disk than the journal. Puma does not limit its connections either.
+# proxy_request_buffering on`, and TMPDIR on a different disk from the journal. Puma also has no limit on connections.
 
 require 'openssl'
 require 'puma'

@@ -214,7 +214,7 @@ it('is not certified by whoever edits the register', async () => {
   expect(states).toMatchObject({ fjord: 'revoked', mallory: 'uncertified' });
   expect(of('fjord')?.warnings).toEqual([expect.stringContaining('for the partner acme')]);
   expect(of('mallory' as Name)?.warnings).toEqual([expect.stringContaining('has no signature')]);
-  expect(stderr).toMatch(/register\.ndjson:\d+: a torn line/);
+  expect(stderr).toMatch(/register\.ndjson:\d+: an unfinished line/);
   expect((await readdir(join(cwd, 'hookproof-partners'))).filter((name) => name.startsWith('register'))).toEqual([
     'register.ndjson',
   ]);

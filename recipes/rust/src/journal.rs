@@ -9,7 +9,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde_json::{json, Value};
 
-/// Enough for a body of 1 MiB in which JSON escapes each byte as six.
+/// Enough for a body of 1 MiB in which JSON escapes each byte as six bytes.
 const MAX_LINE_BYTES: u64 = 8 * 1024 * 1024;
 const LINE_START: &[u8] = b"{\"id\":";
 

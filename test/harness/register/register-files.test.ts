@@ -70,7 +70,7 @@ it('ignores a torn last line and a foreign line, with a note for each, and goes 
   expect(records.map(({ partner }) => partner)).toEqual(['a']);
   expect(notes).toEqual([
     expect.stringMatching(/register\.ndjson:2: not a record that this version of hookproof can read/),
-    expect.stringMatching(/register\.ndjson:3: a torn line, which a writer did not finish, is ignored/),
+    expect.stringMatching(/register\.ndjson:3: an unfinished line, left by a killed writer, is ignored/),
   ]);
   await register.append([recordOf('b')]);
   await register.close();

@@ -19,7 +19,7 @@ import java.util.*;
  * process lives, because the known ids are in its memory.
  */
 final class Journal {
-    /** Enough for a body of 1 MiB in which JSON escapes each byte as at most six. */
+    /** Enough for a body of 1 MiB in which JSON escapes each byte as at most six bytes. */
     private static final int MAX_LINE_BYTES = 8 * 1024 * 1024;
 
     @JsonPropertyOrder({"id", "receivedAt", "body"})
