@@ -22,7 +22,7 @@ export default defineConfig({
     include: [
       'test/harness/judge/**/*.test.ts',
       'test/harness/{sender,transport}/**/*.test.ts',
-      'test/harness/probe/answer-reader.test.ts',
+      'test/harness/{probe/answer-reader,proxy/exchange-tap}.test.ts',
       'test/receiver/{verify-signature,check-api-key,check-client-certificate}.test.ts',
       'test/receiver/{forwarded-headers,mutual-tls,stages/credentials}.test.ts',
     ],

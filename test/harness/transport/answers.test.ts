@@ -57,6 +57,12 @@ describe('an answer', () => {
     expect(await deliver(request(url))).toMatchObject({ answer: { status: 101, truncated: false }, error: null });
   });
 
+  it.each([204, 304])('of %i has no body, whatever its length says', async (status) => {
+    const answer = `HTTP/1.1 ${status} No\r\nContent-Length: 2\r\n\r\n`;
+    const url = await rawServer((socket) => socket.once('data', () => socket.write(answer)));
+    expect(await deliver(request(url))).toMatchObject({ answer: { status, body: Buffer.alloc(0) }, error: null });
+  });
+
   it('may end with the connection', async () => {
     const url = await replying('HTTP/1.1 200 OK\r\n\r\nuntil the end');
     expect((await deliver(request(url))).answer?.body.toString()).toBe('until the end');

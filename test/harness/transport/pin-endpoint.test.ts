@@ -48,11 +48,14 @@ describe('what is refused always', () => {
     expect(await refusal(url)).toMatch(/^ENDPOINT_ADDRESS_REFUSED usage: /);
   });
 
-  it('a name that resolves to such an address, even when it is allowed by name', async () => {
+  it('a name that resolves to such an address, even when it is allowed by name; the message names both', async () => {
     const policy: AddressPolicy = { reach: 'public-only', allowPrivate: ['evil.example'] };
     expect(await refusal('https://evil.example/', at('169.254.169.254'), policy)).toBe(
       'ENDPOINT_ADDRESS_REFUSED usage: will not connect to evil.example: it resolves to 169.254.169.254, a ' +
         'metadata address from which cloud machines read their own credentials',
+    );
+    expect(await refusal('https://169.254.1.1/')).toBe(
+      'ENDPOINT_ADDRESS_REFUSED usage: will not connect to 169.254.1.1, a link-local address',
     );
   });
 });

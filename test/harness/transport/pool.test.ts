@@ -304,7 +304,8 @@ describe('ready', () => {
   it('is not waited for when the signal is aborted or the sender closed', async () => {
     const wait = async (end: (sender: Sender, controller: AbortController) => void) => {
       const { url, has } = await holding();
-      const sender = createSender({ maxSockets: 1 });
+      // The end of the delivery that uses the connection would end the wait as well.
+      const sender = createSender({ maxSockets: 1, timeoutMs: 600_000 });
       void sender.deliver(request(url));
       await has(1);
       const controller = new AbortController();

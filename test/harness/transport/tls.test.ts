@@ -41,6 +41,20 @@ it('offers HTTP/1.1 and no other protocol, on kept and on raw connections alike'
   expect(error).toMatchObject({ kind: 'tls', alert: 'no_application_protocol' });
 });
 
+it('names the host to the server, unless the URL has an address', async () => {
+  const names: string[] = [];
+  const port = await httpsServer({
+    ...leaf,
+    SNICallback: (name, done) => {
+      names.push(name);
+      done(null);
+    },
+  });
+  await attempt(port, { ca: root.cert });
+  await deliver(request(`https://127.0.0.1:${port}/`), { tls: { ca: root.cert } });
+  expect(names).toEqual(['localhost']);
+});
+
 describe('the certificate of the endpoint', () => {
   it('is trusted through the extra CA, in addition to the roots of the system', async () => {
     const { answer, timings } = await attempt(await httpsServer(leaf), { ca: root.cert });

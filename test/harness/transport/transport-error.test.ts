@@ -45,7 +45,7 @@ describe('classifyTransportError', () => {
   it.each(TABLE)('%s during %s is %s in phase %s', (code, during, kind, phase) => {
     const error = classifyTransportError(thrown(code), during);
     expect(error).toMatchObject({ kind, phase, code });
-    expect(error.message).toMatch(/^[A-Z].*[.)]$/);
+    expect(error.message).toMatch(/^[A-Z](?!.* {2}).*[.)]$/);
   });
 
   it('takes a refusal for more telling than a missing route, when several addresses were tried', () => {

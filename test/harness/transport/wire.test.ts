@@ -2,7 +2,7 @@
 import { createHmac } from 'node:crypto';
 import { describe, expect, it, vi } from 'vitest';
 import { createSender, deliver } from '../../../harness/sender/index.ts';
-import { createConnections, exchange } from '../../../harness/transport/index.ts';
+import { createConnections, exchange, type Prepared } from '../../../harness/transport/index.ts';
 import { rawServer, request, secret } from './servers.ts';
 
 async function recorder() {
@@ -60,21 +60,26 @@ describe('on the wire', () => {
     expect(received().toString('latin1').split('\r\n\r\n')[0]?.split('\r\n').at(-1)).toBe('Connection: close');
   });
 
-  it('sends what a probe asks for: other names, repeated lines, another method and target', async () => {
-    const { url, received } = await recorder();
-    const connections = createConnections({ keepAlive: false });
-    const { headers, ...rest } = request(url);
-    const changed = {
-      ...rest,
-      method: 'PUT',
-      target: '/a%2fb/../c?x',
-      headers: [...headers, ['X-Two', '1'], ['X-Two', '2']],
-    };
-    await exchange(changed as typeof rest & { headers: typeof headers }, { agent: connections.agentFor(url) });
-    const [line, ...sent] = received().toString('latin1').split('\r\n\r\n')[0]!.split('\r\n');
-    expect(line).toBe('PUT /a%2fb/../c?x HTTP/1.1');
-    expect(sent.slice(3)).toEqual(['X-Two: 1', 'X-Two: 2', 'Connection: close']);
-  });
+  // A sender writes PUT itself, and leaves OPTIONS to Node's client.
+  it.each(['PUT', 'OPTIONS'])(
+    'sends what a probe asks for with %s: repeated lines and another target',
+    async (method) => {
+      const byAgent = (prepared: Prepared) =>
+        exchange(prepared, { agent: createConnections({ keepAlive: false }).agentFor(prepared.url) });
+      for (const send of [byAgent, deliver]) {
+        const { url, received } = await recorder();
+        const { headers, ...rest } = request(url);
+        const twice = ['1', '2'].map((value) => ['X-Two', value] as const);
+        const { answer } = await send({ ...rest, method, target: '/a%2fb/../c?x', headers: [...headers, ...twice] });
+        expect(answer?.status).toBe(200);
+        const [head = '', body] = received().toString('latin1').split('\r\n\r\n');
+        const [line, ...sent] = head.split('\r\n');
+        expect(line).toBe(`${method} /a%2fb/../c?x HTTP/1.1`);
+        expect(sent.slice(3)).toEqual(['X-Two: 1', 'X-Two: 2', 'Connection: close']);
+        expect(body).toBe(Buffer.from(rest.body).toString('latin1'));
+      }
+    },
+  );
 
   it('sends no body, and none in chunks, where a request has neither a body nor a length', async () => {
     const { url, received } = await recorder();
