@@ -27,7 +27,7 @@ export function prepareBody(body: Uint8Array, partner: Partner): Prepared {
 }
 
 /** Returns the headers that sign a body. */
-function signatureLines(body: Uint8Array, { signing, url }: Pick<Partner, 'signing' | 'url'>): HeaderLine[] {
+export function signatureLines(body: Uint8Array, { signing, url }: Pick<Partner, 'signing' | 'url'>): HeaderLine[] {
   if (signing === undefined) return [];
   const { header = DEFAULT_SIGNATURE_HEADER, scheme, secret } = signing;
   if (scheme === undefined) return [[header, sign(body, secret)]];
