@@ -47,8 +47,11 @@ export function group<Options>(rules: Readonly<Record<keyof Options, z.ZodType>>
   return z.strictObject(rules, 'must be an object').partial();
 }
 
+/** A literal is not checked here: its type says all, and the run leaves out what does not suit it. */
+const scheme = z.looseObject({ name: text, signed: text, headers: z.looseObject({}) }, 'must be a scheme');
+
 const PARTNER = {
-  signing: z.strictObject({ secret: text, header: text.optional(), scheme: object.optional() }, 'must be an object'),
+  signing: z.strictObject({ secret: text, header: text.optional(), scheme: scheme.optional() }, 'must be an object'),
   apiKey: z.strictObject({ value: text, header: text.optional() }, 'must be an object'),
   headers: z.array(z.array(z.string('must be a string')).length(2, 'must be a name and a value'), 'must be a list'),
   ...{ rotation: object, decimals: object, samples: object, control: text, deliveries: z.array(object) },

@@ -69,7 +69,8 @@ export async function findConfigFile(
 function settableBy({ partner }: PartnerScope, settings: GivenSettings, problems: Problem[]): GivenSettings {
   const kept = [...settings].filter(([path, [given]]) => {
     const setting = SETTINGS.find(
-      (row: Setting) => row.path === path || (row.type === 'headers' && path.startsWith('headers.')),
+      (row: Setting) =>
+        row.path === path || (['headers', 'scheme'].includes(row.type) && path.startsWith(`${row.path}.`)),
     );
     if (setting === undefined || given === undefined) return true;
     if (isSetBy(partner === null ? 'defaults' : 'partner', setting)) return true;

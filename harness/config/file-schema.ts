@@ -3,6 +3,7 @@
  * later, for values from any source.
  */
 import * as z from 'zod';
+import { schemeLiteral } from '../../contract/signing/schemes/parse-scheme.ts';
 import { toJSONSchema } from '../to-json-schema.ts';
 import { WHOLE_REFERENCE } from './secrets.ts';
 import { defaultText, SETTINGS, type Setting } from './settings.ts';
@@ -32,6 +33,15 @@ const SCHEDULE = {
   zone: z.string(expecting('zone')).refine(isTimeZone, expecting('zone')),
   waits: z.array(z.string(expecting('duration')).regex(DURATION, expecting('duration')), expecting('waits')).max(9),
 } as const;
+
+/** The name of a scheme, or a literal. Each of its issues has its own message, as an object under `scheme`. */
+const schemeSchema = z
+  .unknown()
+  .check(({ value, issues }) => {
+    const found = typeof value === 'string' ? [] : (schemeLiteral.safeParse(value).error?.issues ?? []);
+    issues.push(...found.map((issue) => ({ ...issue, path: [...issue.path], input: value }) as z.core.$ZodRawIssue));
+  })
+  .meta({ type: ['string', 'object'] });
 
 function isTimeZone(name: string): boolean {
   try {
@@ -67,8 +77,11 @@ function schemaOf(setting: Setting): z.ZodType {
     case 'paths':
     case 'ids':
     case 'fields':
+    case 'bodies':
     case 'reporters':
       return list;
+    case 'scheme':
+      return schemeSchema;
     case 'seed':
       return z.union([z.string(), z.int()], expecting('seed'));
     default:

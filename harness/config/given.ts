@@ -114,7 +114,7 @@ export function gatherSettings(
 ): Pick<Resolution, 'settings' | 'attempted'> {
   const settings = new Map<string, readonly Given[]>();
   const attempted = new Set<string>();
-  for (const [path, given] of layers.file) if (path.startsWith('headers.')) settings.set(path, given);
+  for (const [path, given] of layers.file) if (/^(?:headers|scheme)\./.test(path)) settings.set(path, given);
   for (const setting of SETTINGS) {
     const given =
       fromFlag(setting, layers.flags, layers.cwd) ??

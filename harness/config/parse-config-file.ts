@@ -15,6 +15,7 @@ import {
   visit,
 } from 'yaml';
 import type { z } from 'zod';
+import { SCHEME_KEYS } from '../../contract/signing/schemes/parse-scheme.ts';
 import { nearestName } from '../nearest-name.ts';
 import { MAX_YAML_DEPTH, readYaml } from '../yaml-text.ts';
 import { type Expected, fileSchema } from './file-schema.ts';
@@ -109,7 +110,7 @@ function withoutProblems(
 }
 
 const LISTS: ReadonlySet<string> = new Set(
-  SETTINGS.filter(({ type }) => ['words', 'paths', 'ids', 'fields', 'reporters'].includes(type)).map(
+  SETTINGS.filter(({ type }) => ['words', 'paths', 'ids', 'fields', 'bodies', 'reporters'].includes(type)).map(
     ({ path }) => path,
   ),
 );
@@ -249,6 +250,8 @@ function offsetOf(node: Node): number {
   return node.range?.[0] ?? 0;
 }
 
+const SCHEME_HINT = 'docs/schemes.md has an example. `hookproof list --what schemes` lists the built-in ones.';
+
 /** The expected type, as the end of the sentence "… is not …", and a hint. */
 const EXPECTED: Record<Exclude<Expected, 'reference'>, readonly [what: string, hint: string]> = {
   text: ['text', 'Put the value in quotes.'],
@@ -283,7 +286,7 @@ function schemaProblems(issues: readonly z.core.$ZodIssue[], document: YamlDocum
 
 function wrongValue(path: readonly string[], expected: string, document: YamlDocument): FoundProblem {
   const { key, value } = nodesAt(document, path);
-  const node = value ?? key ?? rootOf(document);
+  const node = value ?? key ?? nodesAt(document, path.slice(0, -1)).key ?? rootOf(document);
   const position = document.placeOf(node);
   const found = (code: string, what: string, hint: string, reason: string | null = null): FoundProblem => {
     const where = path.length === 0 ? '' : `${pathText(path)}: `;
@@ -291,12 +294,16 @@ function wrongValue(path: readonly string[], expected: string, document: YamlDoc
     return { problem: { code, path: path.join('.'), reason, message, hint, position } };
   };
   if (path.length === 0) return found('CONFIG_VALUE', 'contains no settings', 'Write a setting as key: value.');
+  if (path[0] === 'scheme' && key === undefined && value === undefined) {
+    return found('CONFIG_SCHEME', 'is missing', SCHEME_HINT, 'missing');
+  }
   if (isNothing(value)) return found('CONFIG_EMPTY_VALUE', 'is empty', 'Give it a value, or remove the key.', 'empty');
   if (expected === 'reference') {
     const isReference = isScalar(value) && typeof value.value === 'string' && /^\$\{.*\}$/s.test(value.value);
     const what = isReference ? 'the reference is not valid' : 'a secret must not be written into this file';
     return found('CONFIG_LITERAL_SECRET', what, REFERENCE_HINT, 'in-config-file');
   }
+  if (path[0] === 'scheme') return found('CONFIG_SCHEME', expected, SCHEME_HINT);
   const [what, hint] = EXPECTED[isExpected(expected) ? expected : 'text'];
   if (expected === 'list' && isSeq(value)) return found('CONFIG_VALUE', 'the list is empty', hint);
   return found('CONFIG_VALUE', `${shownValue(path, value)} is not ${what}`, hint);
@@ -358,6 +365,8 @@ function inFile(path: string): boolean {
 
 /** Returns the known keys of a group; '' is the top level. */
 function keysIn(group: string): string[] {
+  if (group === 'scheme') return [...SCHEME_KEYS];
+  if (group === 'scheme.secret') return ['prefix', 'encoding'];
   const start = group === '' ? '' : `${group}.`;
   const paths = SETTINGS.map(({ path }) => path).filter((path) => inFile(path) && path.startsWith(start));
   return [...new Set(paths.flatMap((path) => path.slice(start.length).split('.')[0] ?? []))];

@@ -2,11 +2,13 @@
 
 import { type HeaderLine, HookproofError, sameHeaderName } from '../../contract/index.ts';
 import { maskUrl, secretsInUrl } from '../../contract/masked-url.ts';
+import type { Scheme } from '../../contract/signing/index.ts';
 import type { KnownSamples, SampleKind } from '../../scenarios/index.ts';
 import type { Partner } from '../partner.ts';
 import { checkPartner, PartnerHeaderError } from '../sender/index.ts';
 import { type Given, givenText, givenTexts, problemWith, type Resolution, redacted, show } from './given.ts';
 import { type Advice, type Problem, quoted } from './problems.ts';
+import { checkSecret, resolveDeliveries, resolveScheme } from './resolve-scheme.ts';
 import { REFERENCE_HINT, readReference, readSecret, splitReferences } from './secrets.ts';
 import { defaultText, SETTINGS, type SettingPath, settingAt } from './settings.ts';
 import { resolveTls, type TlsMaterial } from './tls-material.ts';
@@ -28,23 +30,42 @@ export interface PartnerReading {
  */
 export async function resolvePartner(resolution: Resolution, complete: boolean): Promise<PartnerReading> {
   const url = resolveUrl(resolution, complete);
+  const scheme = resolveScheme(resolution);
   const signing = await credential(resolution, 'hmac.secret', 'hmac.header');
   const apiKey = await credential(resolution, 'api-key.value', 'api-key.header');
   const headers = await resolveHeaders(resolution);
   const known = resolveSamples(resolution);
+  const deliveries = await resolveDeliveries(scheme, resolution);
   const { tls, material } = await resolveTls(resolution);
   const read = { url, secret: signing?.value, apiKey: apiKey?.value, material };
   if (url === undefined) return { ...read, partner: undefined };
   const partner: Partner = {
     url,
-    ...(signing && { signing: { secret: signing.value, header: signing.header } }),
+    ...(signing && { signing: signingOf(signing, scheme, resolution) }),
     ...(apiKey && { apiKey }),
     ...(headers.length > 0 && { headers: headers.map(({ line }) => line) }),
     ...(known && { samples: known }),
+    ...(deliveries && { deliveries }),
     ...(tls && { tls }),
   };
   checkParts(partner, headers, resolution);
   return { ...read, partner };
+}
+
+/** Returns how deliveries are signed. A scheme names its own headers. */
+function signingOf(
+  { value, header }: { readonly value: string; readonly header: string },
+  scheme: Scheme | undefined,
+  resolution: Resolution,
+): NonNullable<Partner['signing']> {
+  if (scheme === undefined) return { secret: value, header };
+  const given = givenText(resolution.settings, 'hmac.header');
+  if (given !== undefined) {
+    const what = `cannot be set, because the scheme ${scheme.name} names its headers`;
+    resolution.problems.push(problemWith(given, what, 'Remove it, or define a scheme of your own.', 'CONFIG_SCHEME'));
+  }
+  checkSecret(scheme, value, givenText(resolution.settings, 'hmac.secret'), resolution);
+  return { secret: value, scheme };
 }
 
 function resolveUrl(resolution: Resolution, complete: boolean): string | undefined {

@@ -53,6 +53,10 @@ type Typed =
   /** Ids that the partner knows, or fields that its receiver needs, as `path=value`. */
   | { readonly type: 'ids'; readonly kind: SampleKind }
   | { readonly type: 'fields' }
+  /** The name of a signing scheme; in the file also a scheme of one's own. */
+  | { readonly type: 'scheme' }
+  /** Files or folders of bodies that the sender of a scheme sends. */
+  | { readonly type: 'bodies' }
   /** A file of certificates or keys. */
   | { readonly type: 'pem' }
   // Settings of the run. `field` is the name in `RunSettings`; a default is written as the user would write it.
@@ -196,6 +200,17 @@ export const SETTINGS = [
     example: 'X-Service-Signature',
   },
   {
+    path: 'scheme',
+    type: 'scheme',
+    flag: '--scheme <name>',
+    group: 'endpoint',
+    description: 'the scheme in which the sender signs, or a group of settings that defines one (docs/schemes.md)',
+    flagHelp: 'the scheme in which the sender signs, for example stripe or standard-webhooks',
+    unset: 'service',
+    example: 'stripe',
+    intro: 'For the receiver of another service: how that service signs. `hookproof list --what schemes` lists them.',
+  },
+  {
     path: 'api-key.value',
     type: 'secret',
     noun: 'API key',
@@ -234,6 +249,14 @@ export const SETTINGS = [
     group: 'endpoint',
     description: 'fields that the receiver needs in every notification, each path=value',
     example: ['data.metadata.tenant=acme'],
+  },
+  {
+    path: 'samples.deliveries',
+    type: 'bodies',
+    group: 'endpoint',
+    description:
+      'with a scheme: files or folders of bodies that the sender sends; NAME.headers has the headers of NAME',
+    example: ['./deliveries'],
   },
   {
     path: 'tls.client-cert',

@@ -45,7 +45,7 @@ export function schemeOfKit({ signing, deliveries, url }: Partner): Partial<Pick
   if (signing?.scheme === undefined) return {};
   const { scheme: literal } = signing;
   const samples = deliveries ?? literal.samples;
-  const plain = Buffer.from(samples[0]?.body ?? '{}').toString();
+  const plain = Buffer.from(samples[0]?.body ?? '{"id":"evt_1","type":"test"}').toString();
   return {
     scheme: messageIn({ literal, url, samples }, { id: 'msg_0', timestamp: nowInSeconds() }),
     notification() {

@@ -1,0 +1,100 @@
+/** The rules for a scheme that is not built in: in a configuration file, or in code. */
+import * as z from 'zod';
+import { RESERVED_HEADERS, TOKEN } from '../../delivery.ts';
+import type { Scheme } from './scheme.ts';
+
+const text = z.string('must be a text');
+const PLACEHOLDER = /\{([^{}]*)\}/g;
+
+/** Returns the names of the placeholders in a template. */
+function placeholdersIn(template: string): string[] {
+  return Array.from(template.matchAll(PLACEHOLDER), ([, name = '']) => name);
+}
+
+/** Returns the rule for a template that has the first of these placeholders once, and perhaps the others. */
+function template(needed: string | null, ...others: readonly string[]) {
+  const all = [...(needed === null ? [] : [needed]), ...others];
+  const list = all.map((name) => `{${name}}`).join(', ');
+  return text
+    .refine((value) => placeholdersIn(value).every((name) => all.includes(name)), `may only have ${list}`)
+    .refine(
+      (value) => needed === null || placeholdersIn(value).filter((name) => name === needed).length === 1,
+      `must have {${needed}} once`,
+    );
+}
+
+const headerName = text
+  .regex(TOKEN, 'is not the name of a header')
+  .refine((name) => !RESERVED_HEADERS.has(name.toLowerCase()), 'is a header that every request has for itself');
+
+const seconds = z.coerce
+  .number('must be a number of seconds')
+  .int()
+  .min(1, 'must be at least 1')
+  .max(86_400 * 30);
+const STATUS = 'must be a status such as 200, or one of 2xx and 4xx';
+const status = z
+  .union([z.number(), z.string()], STATUS)
+  .refine((value) => /^(?:[234]\d\d|[24]xx)$/.test(String(value)), STATUS)
+  .transform((value) => (/xx$/.test(String(value)) ? (String(value) as '2xx' | '4xx') : Number(value)));
+const statuses = z.array(status, 'must be a list').min(1, 'is empty');
+
+/** An issue with the name of a header has the message of the name. */
+const ofHeaders = (issue: z.core.$ZodRawIssue) =>
+  issue.code === 'invalid_key' ? (issue.issues[0]?.message ?? '') : 'must be a group of headers';
+
+const SHAPE = {
+  name: text.regex(/^[a-z][a-z0-9-]{0,40}$/, 'must have only a-z, 0-9 and -').default('own'),
+  title: text.max(80, 'has more than 80 characters').optional(),
+  documentation: text.refine((url) => URL.canParse(url), 'is not a URL').optional(),
+  headers: z.record(headerName, template(null, 'signature', 'timestamp', 'id'), { error: ofHeaders }),
+  signed: template('body', 'timestamp', 'id', 'url'),
+  algorithm: z.enum(['sha1', 'sha256', 'sha512', 'ed25519'], 'must be sha1, sha256, sha512 or ed25519'),
+  encoding: z.enum(['base64', 'hex'], 'must be base64 or hex'),
+  secret: z
+    .strictObject(
+      { prefix: text.optional(), encoding: z.enum(['utf8', 'base64'], 'must be utf8 or base64').default('utf8') },
+      'must be a group with prefix and encoding',
+    )
+    .default({ encoding: 'utf8' }),
+  signature: template('value').default('{value}'),
+  separator: text.min(1, 'is empty').optional(),
+  'tolerance-seconds': seconds.optional(),
+  accepts: statuses.default(['2xx']),
+  rejects: statuses.default(['4xx']),
+} as const;
+
+/** The keys of a scheme, as in the configuration file. */
+export const SCHEME_KEYS = Object.keys(SHAPE);
+
+/**
+ * Parses a scheme as it is written in hookproof.yaml. A text that is signed must be sent as well, because a receiver
+ * could not verify it otherwise, and the signature must be in one header.
+ */
+export const schemeLiteral = z
+  .strictObject(SHAPE, 'must be the name of a scheme, or a group of settings')
+  .superRefine(({ headers, signed, ...scheme }, context) => {
+    const refuse = (path: string, message: string) => context.addIssue({ code: 'custom', path: [path], message });
+    const sent = Object.values(headers).flatMap(placeholdersIn);
+    const times = sent.filter((name) => name === 'signature').length;
+    if (times !== 1) refuse('headers', `have {signature} ${times} times; exactly one header must have it`);
+    for (const name of placeholdersIn(signed)) {
+      if (['timestamp', 'id'].includes(name) && !sent.includes(name)) {
+        refuse('signed', `has {${name}}, which no header sends`);
+      }
+    }
+    if (scheme['tolerance-seconds'] !== undefined && !sent.includes('timestamp')) {
+      refuse('tolerance-seconds', 'needs a header with {timestamp}');
+    }
+  })
+  .transform(({ 'tolerance-seconds': tolerance, title, documentation, secret, separator, ...rest }): Scheme => {
+    return {
+      ...rest,
+      title: title ?? rest.name,
+      secret: { encoding: secret.encoding, ...(secret.prefix !== undefined && { prefix: secret.prefix }) },
+      samples: [],
+      ...(documentation !== undefined && { documentation }),
+      ...(separator !== undefined && { separator }),
+      ...(tolerance !== undefined && { toleranceSeconds: tolerance }),
+    };
+  });
