@@ -4,7 +4,6 @@
  */
 import type { Request } from 'express';
 import { headerValues } from '../contract/index.ts';
-import type { MistakeId } from '../contract/mistakes/index.ts';
 import { hmac } from '../contract/signing/index.ts';
 import { signatureTest, valueIn } from '../contract/signing/schemes/check-scheme.ts';
 import type { Scheme } from '../contract/signing/schemes/scheme.ts';
@@ -20,14 +19,10 @@ import { signatureUncheckedFaults } from './signature-unchecked.ts';
 type Suits = (scheme: Scheme) => boolean;
 
 /** A mutant that can be played in the schemes of other services. */
-export interface SchemeMutant extends Omit<StageFault, 'mistake'> {
-  readonly mistake: MistakeId | SchemeMistake;
+export interface SchemeMutant extends StageFault {
   /** Whether a scheme has the property that the mutant gets wrong. */
   readonly suits: Suits;
 }
-
-/** Mistakes in properties that the scheme of the specification does not have. */
-type SchemeMistake = 'message-age-unchecked' | 'message-time-misread' | 'signed-text-incomplete' | 'scheme-key-misread';
 
 /** What the headers say. Undefined if the header is missing, or does not have the form of the scheme. */
 interface Read {
@@ -137,37 +132,37 @@ type SchemeRow = readonly [title: string, mistake: SchemeMutant['mistake'], suit
 const ROWS: Readonly<Record<string, SchemeRow>> = {
   'message-age-not-checked': [
     'Does not check the time of a delivery, so that a recorded one can be sent again for ever',
-    'message-age-unchecked',
+    'stale-timestamp-accepted',
     hasTime,
     { isCurrent: isNumber },
   ],
   'future-messages-accepted': [
     'Rejects old deliveries, but accepts deliveries from the future',
-    'message-age-unchecked',
+    'future-timestamp-accepted',
     hasTime,
     { isCurrent: (time, now, tolerance) => isNumber(time) && now - Number(time) <= tolerance },
   ],
   'old-messages-accepted': [
     'Rejects deliveries from the future, but accepts old ones',
-    'message-age-unchecked',
+    'stale-timestamp-accepted',
     hasTime,
     { isCurrent: (time, now, tolerance) => isNumber(time) && Number(time) - now <= tolerance },
   ],
   'message-time-as-milliseconds': [
     'Compares a time in seconds with a clock in milliseconds, and rejects every valid delivery',
-    'message-time-misread',
+    'stale-timestamp-accepted',
     hasTime,
     { isCurrent: (time, now, tolerance) => Math.abs(now * 1000 - Number(time)) <= tolerance },
   ],
   'message-time-not-a-number': [
     'Accepts a signed time that is not a number, because NaN is never greater than the tolerance',
-    'message-time-misread',
+    'stale-timestamp-accepted',
     hasTime,
     { isCurrent: (time, now, tolerance) => !(Math.abs(now - Number(time)) > tolerance) },
   ],
   'missing-message-time-accepted': [
     'Accepts a delivery without its time, as if it had been sent now, with "undefined" in the signed text',
-    'message-age-unchecked',
+    'stale-timestamp-accepted',
     ({ headers }) => Object.values(headers).includes('{timestamp}'),
     {
       isComplete: (received) => CORRECT.isComplete({ ...received, read: { time: '0', ...received.read } }),
@@ -176,49 +171,49 @@ const ROWS: Readonly<Record<string, SchemeRow>> = {
   ],
   'only-body-verified': [
     'Verifies the body alone, and rejects every valid delivery',
-    'signed-text-incomplete',
+    'signed-value-from-elsewhere',
     ({ signed }) => signed !== '{body}',
     { template: () => '{body}' },
   ],
   'message-id-not-verified': [
     'Leaves the id out of the signed text, and rejects every valid delivery',
-    'signed-text-incomplete',
+    'signed-value-from-elsewhere',
     hasId,
     { template: ({ signed }) => signed.replace(/\{id\}[^{]*/, '') },
   ],
   'ambiguous-message-id-accepted': [
     'Accepts an id with the separator of the signed text, so that an attacker can move its end into the body',
-    'signed-text-incomplete',
+    'signed-value-from-elsewhere',
     hasId,
     { isComplete: (received) => CORRECT.isComplete({ ...received, read: { ...received.read, id: '-' } }) },
   ],
   'url-from-host-verified': [
     'Takes the signed URL from the request behind a proxy that has changed it, and rejects every valid delivery',
-    'signed-text-incomplete',
+    'signed-value-from-elsewhere',
     ({ signed }) => signed.includes('{url}'),
     { url: ({ req }) => requestUrl(req) },
   ],
   'only-first-signature-verified': [
     'Verifies only the first of several signatures, and rejects deliveries during a rotation',
-    'several-signatures',
+    'further-signatures-ignored',
     isList,
     { accepts: (values, isRight) => values.slice(0, 1).some(isRight) },
   ],
   'only-last-signature-verified': [
     'Verifies only the last of several signatures, because each overwrites the one before',
-    'several-signatures',
+    'further-signatures-ignored',
     isList,
     { accepts: (values, isRight) => values.slice(-1).some(isRight) },
   ],
   'every-signature-must-match': [
     'Requires that all signatures match, and accepts an empty list',
-    'several-signatures',
+    'further-signatures-ignored',
     isFramed,
     { accepts: (values, isRight) => values.every(isRight) },
   ],
   'signature-version-ignored': [
     'Ignores the version of a signature, and compares every one in the same way',
-    'foreign-signature-format',
+    'signature-version-ignored',
     ({ signature }) => /^v\d/.test(signature),
     {
       values: (text, { separator = '\n' }) => text.split(separator).map((one) => one.replace(/^v\w*[,=]/, '')),
@@ -226,13 +221,13 @@ const ROWS: Readonly<Record<string, SchemeRow>> = {
   ],
   'signature-prefix-optional': [
     'Accepts a signature without the text that precedes it in the scheme',
-    'foreign-signature-format',
+    'signature-version-ignored',
     isFramed,
     { values: (text, scheme) => [...framedValues(text, scheme), ...text.split(scheme.separator ?? '\n')] },
   ],
   'signature-prefix-anywhere': [
     'Removes the text that precedes a signature wherever it is',
-    'foreign-signature-format',
+    'signature-version-ignored',
     isFramed,
     {
       values: (text, { signature, separator = '\n' }) =>
@@ -241,13 +236,13 @@ const ROWS: Readonly<Record<string, SchemeRow>> = {
   ],
   'scheme-secret-as-text': [
     'Uses the secret as text instead of the bytes that it encodes, and rejects every valid delivery',
-    'scheme-key-misread',
+    'converted-secret',
     (scheme) => isHmac(scheme) && scheme.secret.encoding === 'base64',
     { key: (_scheme, secret) => Buffer.from(secret) },
   ],
   'scheme-secret-prefix-kept': [
     'Decodes the secret with its prefix, and rejects every valid delivery',
-    'scheme-key-misread',
+    'converted-secret',
     (scheme) => isHmac(scheme) && scheme.secret.prefix !== undefined,
     { key: (scheme, secret) => Buffer.from(secret, scheme.secret.encoding) },
   ],

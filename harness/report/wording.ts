@@ -246,10 +246,13 @@ export function featuresOf(target: ResultDocument['target']): string {
 }
 
 /** Returns text such as "hmac, api-key" or "none". Evidence sources are not security features. */
-export function featureNames({ features }: ResultDocument['target']): string {
+export function featureNames({ features, scheme }: ResultDocument['target']): string {
   const isOther = (feature: string) => feature.startsWith(FIXTURE) || feature === 'rotation';
   const on = features.filter((feature) => !isOther(feature) && !isEvidenceSource(feature));
-  return on.length === 0 ? 'none' : on.join(', ');
+  const names = on.map((feature) =>
+    feature === 'hmac' && scheme !== undefined ? `signature in the scheme ${scheme}` : feature,
+  );
+  return names.length === 0 ? 'none' : names.join(', ');
 }
 
 /**

@@ -46,7 +46,10 @@ export function randomSignature(kit: Kit): string {
   return written(kit.bytes(32), kit);
 }
 
-/** Computes the digest that the sender signs a body with, under another secret or with another hash function. */
+/**
+ * Computes the digest that the sender signs a body with, under another secret or with another hash function. In an
+ * Ed25519 scheme, another secret stands for another key.
+ */
 export function keyed(
   body: Uint8Array,
   kit: Kit,
@@ -54,9 +57,9 @@ export function keyed(
   algorithm?: string,
 ): Buffer {
   const { scheme } = kit;
-  return scheme === undefined
-    ? hmac(body, secret, algorithm)
-    : schemeDigest(scheme.literal, { ...scheme, body }, secret, algorithm);
+  if (scheme === undefined) return hmac(body, secret, algorithm);
+  const isKey = secret === kit.secret || scheme.literal.algorithm !== 'ed25519';
+  return schemeDigest(scheme.literal, { ...scheme, body }, isKey ? secret : Buffer.from(secret), algorithm);
 }
 
 /** Returns the value of the signature header with this signature. */

@@ -37,6 +37,7 @@ export const MODULES: Readonly<Record<string, Module>> = {
       'shell-word.ts',
       'signing/index.ts',
       'signing/schemes/check-scheme.ts',
+      'signing/schemes/parse-scheme.ts',
       'signing/schemes/scheme.ts',
       'signing/schemes/schemes.ts',
       'signing/schemes/sign-scheme.ts',

@@ -110,7 +110,7 @@ export function messageIdOf(body: Uint8Array, timestamp: number): string {
 export const ENCODINGS = { base64: 'Base64', hex: 'hex', base64url: 'Base64 for URLs' } as const;
 
 /** Describes what is signed and how the value is written. */
-export function describeScheme({ algorithm, encoding, signed, signature, headers }: Scheme): string {
+export function describeScheme({ algorithm, encoding, signed, signature, headers }: Omit<Scheme, 'samples'>): string {
   const name = algorithm === 'ed25519' ? 'an Ed25519 signature' : `HMAC-${algorithm.replace('sha', 'SHA')}`;
   const [template = ''] = Object.values(headers).filter((value) => value.includes('{signature}'));
   const written = template.replace('{signature}', signature).replaceAll(/\{(\w+)\}/g, '<$1>');

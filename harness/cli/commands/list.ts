@@ -12,6 +12,7 @@ import {
 } from '../../../contract/index.ts';
 import { explainMistake, MISTAKES } from '../../../contract/mistakes/index.ts';
 import { readPackageFile } from '../../../contract/package-file.ts';
+import { describeScheme, SCHEMES } from '../../../contract/signing/index.ts';
 import { CATALOGUE, catalogueDigest, changedStages, REQUIREMENTS, type Scenario } from '../../../scenarios/index.ts';
 import { type DictionaryFault, loadDictionary } from '../../diagnose/index.ts';
 import { comparisonSchema, eventSchema, resultSchema } from '../../report/index.ts';
@@ -19,7 +20,7 @@ import { version } from '../../version.ts';
 import { didYouMean } from '../did-you-mean.ts';
 
 /** The values of `--what`. */
-export const LISTS = ['scenarios', 'suites', 'requirements', 'mistakes', 'faults', 'error-codes'] as const;
+export const LISTS = ['scenarios', 'suites', 'requirements', 'mistakes', 'faults', 'schemes', 'error-codes'] as const;
 
 interface ListFlags {
   readonly what: (typeof LISTS)[number];
@@ -122,6 +123,12 @@ export async function rowsFor(flags: ListFlags): Promise<{ id: string; text: str
       }));
     case 'faults':
       return (await loadDictionary()).faults.map(faultRow);
+    case 'schemes':
+      return SCHEMES.map(({ samples, ...scheme }) => ({
+        id: scheme.name,
+        text: `${scheme.title}: ${describeScheme(scheme)}`,
+        data: { ...scheme, samples: samples.map(({ name }) => name) },
+      }));
     case 'error-codes':
       return ERROR_CODES.map((entry) => ({ id: entry.code, text: entry.meaning, data: entry }));
   }
