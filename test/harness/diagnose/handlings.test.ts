@@ -1,6 +1,9 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { lossOf, repetitionOf } from '../../../harness/diagnose/handlings.ts';
-import type { EffectsAudit } from '../../../scenarios/index.ts';
+import { run } from '../../../harness/run/index.ts';
+import { CATALOGUE, type EffectsAudit } from '../../../scenarios/index.ts';
+import { serve } from '../../endpoints/listen.ts';
+import { bodyOf } from '../../endpoints/verifying.ts';
 
 type Notification = EffectsAudit['notifications'][number];
 
@@ -98,5 +101,32 @@ describe('repeated notifications', () => {
   it('are not reported if all or very few of them were repeated', () => {
     expect(repeating({ times: 2 })).toBeNull();
     expect(repeating({ times: 1 })).toBeNull();
+  });
+
+  it('are the cause that a run reports', async () => {
+    const handled: string[] = [];
+    const valid = CATALOGUE.find(({ name }) => name === 'valid')?.scenarios.slice(0, 12) ?? [];
+    const { url, close } = await serve(async (request, response) => {
+      if (request.method === 'GET') {
+        const asked = handled.filter((notification) => request.url?.includes(notification));
+        const rows = asked.map((notification) => ({ notification }));
+        return response.end(JSON.stringify({ total: handled.length, handled: rows }));
+      }
+      const { id } = JSON.parse(`${await bodyOf(request)}`);
+      handled.push(id, ...(handled.length % 3 === 0 ? [id] : []));
+      return response.end();
+    });
+    onTestFinished(close);
+    const { diagnosis } = await run({
+      partner: { url },
+      selection: { suites: ['valid', 'effects'], scenarios: [...valid.map(({ id }) => id), 'effects/accepted-once'] },
+      evidenceSources: { effects: { url, deadlineMs: 5000 } },
+    });
+    expect(diagnosis.map(({ mistake, title }) => [mistake, title])).toEqual([
+      [
+        'effect-and-id-apart',
+        expect.stringMatching(/^Handles \d+ of \d+ notifications again that were delivered once$/),
+      ],
+    ]);
   });
 });
