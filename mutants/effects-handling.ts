@@ -259,7 +259,7 @@ const twice = family<EffectFault>(
       'ids-kept-in-memory',
       { needs: ['effects', 'restart'] },
     ],
-    'acknowledged-after-the-effect': [
+    'killed-between-effect-and-record': [
       'Handles a notification again after a restart when it was killed before it had recorded the handling',
       ({ apply }) => {
         const started = randomUUID();

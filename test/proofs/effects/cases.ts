@@ -125,7 +125,7 @@ export const CASES: readonly Case[] = [
       store,
       level: 2,
       red: AFTER_KILL,
-      diagnosis: ['acknowledged-after-the-effect', 'effect-and-id-apart'],
+      diagnosis: ['killed-between-effect-and-record', 'effect-and-id-apart'],
     },
   ]),
   {
@@ -148,7 +148,7 @@ export const CASES: readonly Case[] = [
   },
   mutant('queue-in-memory', 'lost when it is killed'),
   mutant('known-ids-in-memory', 'copies are handled again after a restart'),
-  mutant('acknowledged-after-the-effect', 'handled again when it is killed in between'),
+  mutant('killed-between-effect-and-record', 'handled again when it is killed in between'),
   {
     name: '*does not wait for the disk*: not visible, because written data survives a killed process',
     part: 'faulty',
