@@ -49,6 +49,8 @@ export interface Candidate {
   readonly complete?: boolean;
   /** Whether this cause affects every delivery, although only one check reports it. */
   readonly everywhere?: boolean;
+  /** Whether this cause is what suffices for a forgery, so it explains others even if fewer checks show it. */
+  readonly suffices?: boolean;
 }
 
 type Traits = readonly Trait[];
@@ -62,6 +64,7 @@ interface RankedCause {
   readonly harm: Harm;
   /** The number of failed checks. Infinite if the cause affects every delivery. */
   readonly failures: number;
+  readonly suffices: boolean;
 }
 
 /**
@@ -85,13 +88,18 @@ export function causesOfRun(
   // If any check fails, warnings alone are not a cause: they depend on the framework more than on the receiver's code.
   const hasFailures = facts.some(({ isFailure }) => isFailure);
   const isReported = (members: readonly Fact[]) => !hasFailures || members.some(({ isFailure }) => isFailure);
-  const take = (diagnosis: Diagnosis, own: readonly Fact[], { complete = false, everywhere = false } = {}) => {
+  const take = (
+    diagnosis: Diagnosis,
+    own: readonly Fact[],
+    { complete = false, everywhere = false, suffices = false } = {},
+  ) => {
     const members = complete ? [...left] : [...left].filter((fact) => explains(diagnosis, own, fact));
     for (const fact of members) left.delete(fact);
     const evidence = new Set([...diagnosis.evidence, ...members.map(({ id }) => id)]);
     const relevant = [...own, ...members];
     causes.push({
       own,
+      suffices,
       diagnosis: { ...diagnosis, evidence: results.filter(({ id }) => evidence.has(id)).map(({ id }) => id) },
       harm: worstOf(relevant),
       failures: everywhere ? Number.POSITIVE_INFINITY : new Set(relevant.filter(({ isFailure }) => isFailure)).size,
@@ -135,13 +143,16 @@ export function causesOfRun(
  */
 function withoutConsequences(causes: readonly RankedCause[]): RankedCause[] {
   const kept: RankedCause[] = [];
-  for (const cause of causes.toSorted((a, b) => b.failures - a.failures)) {
+  const explainsAll = ({ diagnosis, own }: RankedCause, cause: RankedCause) =>
+    cause.own.every((fact) => explains(diagnosis, own, fact));
+  const isEnough = (cause: RankedCause) =>
+    cause.suffices && causes.some((one) => explainsAll(cause, one) && !explainsAll(one, cause));
+  const inOrder = causes.toSorted((a, b) => Number(isEnough(b)) - Number(isEnough(a)) || b.failures - a.failures);
+  for (const cause of inOrder) {
     const { mistake } = cause.diagnosis;
     const isSame = (other: Diagnosis) =>
       mistake !== null && mistake !== GENERAL[cause.harm] && mistake === other.mistake;
-    const at = kept.findIndex(
-      ({ diagnosis, own }) => isSame(diagnosis) || cause.own.every((fact) => explains(diagnosis, own, fact)),
-    );
+    const at = kept.findIndex((one) => isSame(one.diagnosis) || explainsAll(one, cause));
     const reason = kept[at];
     if (reason === undefined || cause.own.length === 0) kept.push(cause);
     else {

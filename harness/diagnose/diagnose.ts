@@ -95,13 +95,16 @@ function explainRun(run: ToDiagnose, dictionary: FaultDictionary, stack: KnownSt
   // A process that an unauthenticated request ends is a separate cause.
   const byAnyone = new Set(facts.flatMap(({ id, harm }) => (harm === 'ended by anyone' ? [id] : [])));
   const others = outages.filter(({ culprit, outcome }) => !byAnyone.has(culprit ?? '') || outcome === undefined);
+  const sufficing = whatSuffices(facts, results);
   const found: (Candidate | null)[] = [
     nothing && { diagnosis: nothing, complete: true },
     ...patterns.map((diagnosis) => ({ diagnosis })),
     ...everywhere,
-    ...[...named, ...whatSuffices(facts, results), explainClientCertificates(results), ofOutages(others, results)].map(
-      (diagnosis) => diagnosis && { diagnosis },
-    ),
+    ...[...named, ...sufficing].map((diagnosis) => ({
+      diagnosis,
+      suffices: sufficing.some(({ mistake }) => mistake === diagnosis.mistake),
+    })),
+    ...[explainClientCertificates(results), ofOutages(others, results)].map((diagnosis) => diagnosis && { diagnosis }),
   ];
   const candidates = found.filter((one) => one !== null);
   return causesOfRun(candidates, facts, results).map((one) => ({

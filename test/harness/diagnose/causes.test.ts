@@ -46,13 +46,16 @@ describe('the causes', () => {
     expect(found.flatMap(({ evidence }) => evidence)).toEqual(expect.arrayContaining(failing));
   });
 
-  it('are one if a key is compared only when it is present, so that an empty one is accepted, too', async () => {
+  it.each<[string, readonly string[], readonly string[]]>([
+    ['all its checks', [], ['valid', 'api-key']],
+    ['four of them', ['api-key/missing', 'api-key/empty', 'api-key/blank', 'api-key/wrong'], []],
+  ])('are one if a key is compared only when it is present, also when empty: %s', async (_, ids, suites) => {
     const key = 'key-0123456789-abcdefgh';
     const { document } = await played(
       ({ request }) => [(request.headers['x-api-key'] || key) === key ? 200 : 401],
-      [],
+      ids,
       { apiKey: { value: key } },
-      ['valid', 'api-key'],
+      suites,
     );
     expect(document.diagnosis.map(({ mistake }) => mistake)).toEqual(['optional-key']);
     expect(document.diagnosis[0]?.evidence).toEqual(expect.arrayContaining(['api-key/missing', 'api-key/empty']));
