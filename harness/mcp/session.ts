@@ -169,7 +169,8 @@ export class Session {
     const tested = url === undefined ? null : await this.#testedEndpoint(url);
     if (url !== undefined && tested !== null) return { ...tested, url };
     const message = url === undefined ? 'nothing was run yet' : `nothing was run yet at ${shownUrl(url)}`;
-    throw new HookproofError('MCP_UNKNOWN_RUN', message, { hint: 'Call `run` first.' });
+    const hint = url === undefined ? 'Give the `url` of an earlier run, or call `run` first.' : 'Call `run` first.';
+    throw new HookproofError('MCP_UNKNOWN_RUN', message, { hint });
   }
 
   /** Returns what is known about the endpoint, including from before this session; null if nothing is known. */

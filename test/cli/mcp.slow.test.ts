@@ -351,7 +351,8 @@ describe('the configuration', () => {
 
   it('run_failed before any run is an error', async () => {
     const server = await startedMcp({ env: { HOOKPROOF_SECRET: SECRET } });
-    expect(codeOf(await server.call('run_failed'))).toBe('MCP_UNKNOWN_RUN');
+    const failed = await server.call('run_failed');
+    expect([codeOf(failed), failed.text]).toEqual(['MCP_UNKNOWN_RUN', expect.stringContaining('Give the `url`')]);
     expect(codeOf(await server.call('details'))).toBe('MCP_UNKNOWN_RUN');
     await server.close();
   });
