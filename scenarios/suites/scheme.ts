@@ -107,18 +107,50 @@ function namedAlgorithm(algorithm: string): SignChange {
   return { label: `HMAC with ${algorithm}, as its prefix says`, make: (body, kit) => kit.sign(body), headers };
 }
 
-/** Removes a placeholder from the headers, with the text around it. */
-const without = (placeholder: 'timestamp' | 'id') =>
-  edited((lines, { literal, ...values }) =>
-    lines.flatMap(([name, value]): HeaderLine[] => {
-      const template = literal.headers[name] ?? '';
-      if (!template.includes(`{${placeholder}}`)) return [[name, value]];
-      if (!template.includes('{signature}')) return [];
-      const start = template.indexOf('{signature}');
-      const lead = template.slice(0, start).replace(`{${placeholder}}`, `${values[placeholder]}`);
-      return [[name, value.replace(lead, '')]];
-    }),
+/** Changes the whole value of the signature header. */
+function inHeader(label: string, change: (value: string) => string): SignChange {
+  const headers: Headers = (body, kit, scheme) =>
+    headersOfScheme(scheme.literal, scheme, [signedWith(body, kit, scheme)]).map(([name, value]) =>
+      name === kit.signatureHeader ? [name, change(value)] : [name, value],
+    );
+  return { label, make: (body, kit) => kit.sign(body), headers };
+}
+
+/** What code that reads a missing header signs in place of its value. */
+const MISSING = ['', 'undefined', 'null', 'None', 'NaN', '0'];
+
+/** Sends no time or no id, and signs each word that code may put in its place. */
+const signedWithout = (placeholder: 'timestamp' | 'id') =>
+  oneByOne(
+    MISSING.map((word) => ({
+      label: `without it, signed as ${JSON.stringify(word)}`,
+      make: (body, kit) => kit.sign(body),
+      headers: (body, kit, scheme) =>
+        removed(
+          placeholder,
+          scheme,
+          headersOfScheme(scheme.literal, scheme, [signedWith(body, kit, scheme, { [placeholder]: word })]),
+        ),
+    })),
   );
+
+/** Removes a placeholder from the headers, with the text around it. */
+function removed(
+  placeholder: 'timestamp' | 'id',
+  { literal, ...values }: KitScheme,
+  lines: readonly HeaderLine[],
+): readonly HeaderLine[] {
+  return lines.flatMap(([name, value]): HeaderLine[] => {
+    const template = literal.headers[name] ?? '';
+    if (!template.includes(`{${placeholder}}`)) return [[name, value]];
+    if (!template.includes('{signature}')) return [];
+    const start = template.indexOf('{signature}');
+    const lead = template.slice(0, start).replace(`{${placeholder}}`, `${values[placeholder]}`);
+    return [[name, value.replace(lead, '')]];
+  });
+}
+
+const without = (placeholder: 'timestamp' | 'id') => edited((lines, scheme) => removed(placeholder, scheme, lines));
 
 /** Sends another value of a placeholder than is signed. */
 const resent = (edit: (scheme: KitScheme) => Partial<Message>) => moved(() => ({}), edit);
@@ -339,7 +371,9 @@ const scenarios: readonly Scenario[] = [
         resent(({ timestamp }) => ({ timestamp: `${timestamp}x` })),
         of(aTime, { level: 'should' }),
       ],
+      'time-missing-as-signed': ['a delivery that was signed without its time', signedWithout('timestamp'), of(aTime)],
       'id-missing': ['a delivery without its id', without('id'), of(anId)],
+      'id-missing-as-signed': ['a delivery that was signed without its id', signedWithout('id'), of(anId)],
       'id-empty': ['a delivery with an empty id', resent(() => ({ id: '' })), of(anId)],
       'id-changed': [
         'a delivery whose id was changed',
@@ -421,6 +455,12 @@ const scenarios: readonly Scenario[] = [
           ),
         of(aPrefix, { level: 'should' }),
       ],
+      'text-before-prefix': [
+        'with text in front of its prefix',
+        (label) => ({ sign: inHeader(label, (value) => `AAAA${value}`) }),
+        'surrounding-text-ignored',
+        of(aPrefix),
+      ],
       'odd-prefix': [
         'behind other characters of the same length as its prefix',
         (label) =>
@@ -430,6 +470,16 @@ const scenarios: readonly Scenario[] = [
               prefix + signedWith(body, kit, scheme),
             ]);
           }),
+        of(aPrefix),
+      ],
+    },
+  ),
+  ...family(
+    { ...rejects, mistake: 'absent-signature-passes' },
+    {
+      'header-without-value': [
+        'an empty signature header, and words in place of one',
+        oneByOne(['', ' ', 'undefined', 'null', 'true'].map((word) => inHeader(JSON.stringify(word), () => word))),
         of(aPrefix),
       ],
     },
