@@ -13,16 +13,16 @@ class QuickFirst extends BaseSequencer {
 }
 
 /**
- * The tests that mutation testing runs: those of the judge, the sender and the verifier. None of them needs the
- * compiled program, so nothing is built. Stryker selects tests with one pattern of all their names, which fails beyond
- * some tens of thousands of characters: add a file here only when it finds mutants that the others do not.
+ * The tests that mutation testing runs: those of the judge, the sender, the transport and the verifier. None of them
+ * needs the compiled program, so nothing is built. Stryker selects tests with one pattern of all their names, which
+ * fails beyond some tens of thousands of characters: add a file here only when it finds mutants that the others do not.
  */
 export default defineConfig({
   test: {
     include: [
       'test/harness/judge/**/*.test.ts',
       'test/harness/{sender,transport}/**/*.test.ts',
-      'test/harness/{probe/answer-reader,proxy/exchange-tap}.test.ts',
+      'test/harness/{operate/send-notice,probe/answer-reader,proxy/exchange-tap}.test.ts',
       'test/receiver/{verify-signature,check-api-key,check-client-certificate}.test.ts',
       'test/receiver/{forwarded-headers,mutual-tls,stages/credentials}.test.ts',
     ],

@@ -207,7 +207,7 @@ const PROOFS: readonly Proof[] = [
   },
   {
     name: 'mutation',
-    shows: 'the tests of judge, sender and verifier notice changed code; writes reports/mutation',
+    shows: 'the tests of judge, sender, transport and verifier notice changed code; writes reports/mutation',
     minutes: 40,
     command: ['stryker', 'run'],
   },

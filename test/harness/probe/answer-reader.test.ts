@@ -67,6 +67,10 @@ describe('the end of an answer', () => {
     expect({ ...read, got: typeof read.got }).toEqual({ got: 'object', taken });
   });
 
+  it('is none if nothing was received', () => {
+    expect(reading([]).got).toBeNull();
+  });
+
   it('is not inside a chunk size that ends in 0', () => {
     expect(reading([`${HEAD}Transfer-Encoding: chunked\r\n\r\n10\r\n\r\n`]).taken).toBe(1);
     const reader = new AnswerReader(100);

@@ -56,7 +56,7 @@ function exchanges(requests: string, answers: string, sizes: readonly number[] =
   }));
 }
 
-const PLAIN = 'POST /a HTTP/1.1\r\nhost: x\r\nX-A:  1 \r\nx-a:2\r\nContent-Length: 3\r\n\r\nabc';
+const PLAIN = 'POST /a HTTP/1.1\r\nhost: x\r\nX-A: \t1\t \r\nx-a:2\r\nContent-Length: 3\r\n\r\nabc';
 const CHUNKED = 'POST /b HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n3;x=y\r\nabc\r\n2\r\nde\r\n0\r\nT: 1\r\n\r\n';
 const EMPTY = 'GET /c HTTP/1.1\r\nHost: x\r\n\r\n';
 const OK = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok';
@@ -97,6 +97,8 @@ describe('the tap', () => {
 
   it('shows bytes that are not HTTP as one request, and never fails on any bytes', () => {
     expect(exchanges('\x16\x03\x01\x02\n\n more', 'junk')).toMatchObject([{ line: ' ', status: 0 }]);
+    const withoutColon = 'GET /x HTTP/1.1\r\nno colon\r\n\r\n';
+    expect(exchanges(withoutColon, OK)).toMatchObject([{ headers: [['no colon', '']], status: 200 }]);
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 300 }), fc.uint8Array({ maxLength: 300 }), (a, b) => {
         exchanges(Buffer.from(a).toString('latin1'), Buffer.from(b).toString('latin1'), [7]);

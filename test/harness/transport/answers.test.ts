@@ -73,8 +73,12 @@ describe('the body of an answer', () => {
   const body = (length: number) =>
     replying(`HTTP/1.1 200 OK\r\nContent-Length: ${length}\r\n\r\n${'x'.repeat(length)}`);
 
-  it('is whole up to the cap, the cap included', async () => {
-    const { answer } = await deliver(request(await body(100)), { bodyCapBytes: 100 });
+  it.each([
+    ['a length', 'Content-Length: 100\r\n\r\n', ''],
+    ['chunks', 'Transfer-Encoding: chunked\r\n\r\n64\r\n', '\r\n0\r\n\r\n'],
+  ])('is whole up to the cap, the cap included, with %s', async (_what, before, after) => {
+    const url = await replying(`HTTP/1.1 200 OK\r\n${before}${'x'.repeat(100)}${after}`);
+    const { answer } = await deliver(request(url), { bodyCapBytes: 100 });
     expect([answer?.body.length, answer?.truncated]).toEqual([100, false]);
   });
 

@@ -2,6 +2,7 @@
 import type { Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { createSender, deliver } from '../../../harness/sender/index.ts';
+import { createConnections, exchange } from '../../../harness/transport/index.ts';
 import { rawServer, replying, request } from './servers.ts';
 
 /** Writes as fast as the other side reads. */
@@ -110,7 +111,7 @@ describe('an answer without end', () => {
 });
 
 describe('unsolicited bytes on a kept connection', () => {
-  it('is not the answer to the next request', async () => {
+  it.each(['a sender', 'an agent'])('are not the answer to the next request of %s', async (way) => {
     let connections = 0;
     let poisoned: () => void = () => {};
     const sent = new Promise<void>((resolve) => {
@@ -125,11 +126,16 @@ describe('unsolicited bytes on a kept connection', () => {
         socket.on('close', poisoned);
       });
     });
-    const sender = createSender({ timeoutMs: TIMEOUT_MS });
-    const first = await sender.deliver(request(url));
+    const [sender, agents] = [createSender({ timeoutMs: TIMEOUT_MS }), createConnections()];
+    const send = () =>
+      way === 'a sender'
+        ? sender.deliver(request(url))
+        : exchange(request(url), { agent: agents.agentFor(url), timeoutMs: TIMEOUT_MS });
+    const first = await send();
     await sent;
-    const second = await sender.deliver(request(url));
+    const second = await send();
     sender.close();
+    agents.close();
     expect([first.answer?.status, second.answer?.status, connections]).toEqual([401, 401, 2]);
   });
 });

@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { createSender } from '../../../harness/sender/index.ts';
 import { createConnections, exchange } from '../../../harness/transport/index.ts';
-import { httpServer, ok, rawServer, request } from './servers.ts';
+import { httpServer, largeRequest, ok, rawServer, request } from './servers.ts';
 
 const OK = 'HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n';
 
@@ -73,9 +73,9 @@ describe('a kept connection', () => {
     const { url, seen } = await closing([1, 1]);
     const sender = createSender();
     await sender.deliver(request(url));
-    const { error } = await sender.deliver(request(url), { replaceClosed: false });
+    const { error } = await sender.deliver(largeRequest(url, 20_000_000), { replaceClosed: false });
     sender.close();
-    expect(error?.kind).toBe('reset');
+    expect(error).toMatchObject({ kind: 'reset', phase: 'send' });
     expect(seen()).toEqual({ connections: 1, requests: 2 });
   });
 
@@ -108,14 +108,17 @@ describe('a kept connection', () => {
   });
 
   it('is not repeated by a single exchange, which says that the connection was a kept one', async () => {
-    const { url, seen } = await closing([1, 1]);
+    const { url, seen } = await closing([2, 1]);
     const connections = createConnections();
     const agent = connections.agentFor(url);
-    await exchange(request(url), { agent });
+    for (const isReused of [false, true]) {
+      const { answer, timings } = await exchange(request(url), { agent });
+      expect([answer?.status, timings.reused]).toEqual([200, isReused]);
+    }
     const { error, timings } = await exchange(request(url), { agent });
     connections.close();
     expect([error?.kind, timings.reused]).toEqual(['reset', true]);
-    expect(seen()).toEqual({ connections: 1, requests: 2 });
+    expect(seen()).toEqual({ connections: 1, requests: 3 });
   });
 });
 

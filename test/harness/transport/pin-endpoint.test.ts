@@ -1,6 +1,6 @@
 import { createServer, type LookupFunction } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { type AddressPolicy, pinEndpoint, type Resolve } from '../../../harness/transport/index.ts';
+import { type AddressPolicy, pinEndpoint, pinTo, type Resolve } from '../../../harness/transport/index.ts';
 
 const PUBLIC_ONLY: AddressPolicy = { reach: 'public-only' };
 const at = (...addresses: string[]): Resolve & { asked: string[] } => {
@@ -112,13 +112,22 @@ describe('loopback and private addresses', () => {
     expect(await refusal('https://partner.example/', at('169.254.1.1'), policy)).toMatch(/^ENDPOINT/);
   });
 
-  it('says how to allow one', async () => {
-    const error = await pin('http://10.0.0.1/', at(), PUBLIC_ONLY).catch((thrown: { hint: string }) => thrown);
-    expect(error).toMatchObject({ hint: expect.stringContaining('--allow-private HOST') });
+  it.each([
+    ['http://10.0.0.1/', '--allow-private HOST'],
+    ['http://0.0.0.0/', 'can be reached at 127.0.0.1'],
+    ['http://224.0.0.1/', 'Give the URL of the endpoint itself'],
+  ])('%s: says what to do', async (url, hint) => {
+    const error = await pin(url, at(), PUBLIC_ONLY).catch((thrown: { hint: string }) => thrown);
+    expect(error).toMatchObject({ hint: expect.stringContaining(hint) });
   });
 });
 
 describe('a pin', () => {
+  it('asks the system if no resolver is given', async () => {
+    const { address } = await pinEndpoint('http://localhost/', { timeoutMs: 10_000, chooses: false });
+    expect(address).toMatch(/^(?:127\.0\.0\.1|::1)$/);
+  });
+
   it('asks once, gives that address to every connection, and resolves no other host', async () => {
     const resolve = at('198.41.0.4', '10.0.0.1');
     const { lookup, address, allowed, refused } = await pin('https://partner.example/', resolve, PUBLIC_ONLY);
@@ -133,6 +142,8 @@ describe('a pin', () => {
     });
     expect(await lookUp(lookup, 'partner.example', false)).toEqual({ address: '198.41.0.4', family: 4 });
     expect(await lookUp(lookup, 'elsewhere.example', true)).toEqual({ code: 'ENOTFOUND' });
+    const given = pinTo('partner.example', { address: '198.41.0.4', family: 4 });
+    expect(await lookUp(given, 'partner.example', false)).toEqual({ address: '198.41.0.4', family: 4 });
     expect(resolve.asked.length).toBe(1);
   });
 

@@ -90,6 +90,21 @@ describe('the connections to an endpoint', () => {
     sender.close();
   });
 
+  it('stay idle when another one is lost', async () => {
+    let connections = 0;
+    const url = await rawServer((socket) => {
+      connections += 1;
+      const answers = connections === 1;
+      socket.on('data', () => (answers ? socket.write(OK) : setTimeout(() => socket.resetAndDestroy(), 50)));
+    });
+    const sender = createSender();
+    const running = [sender.deliver(request(url)), sender.deliver(request(url))];
+    expect(new Set(await statuses(running))).toEqual(new Set([200, 'ECONNRESET']));
+    while (sender.state().open > 1) await new Promise(setImmediate);
+    expect(sender.state()).toEqual({ open: 1, idle: 1, waiting: 0 });
+    sender.close();
+  });
+
   it('serve any number of deliveries that share a signal, without a warning about a leak', async () => {
     const warnings: string[] = [];
     const onWarning = ({ name }: Error) => warnings.push(name);

@@ -36,6 +36,8 @@ describe('the limit that an answer states', () => {
       30_000,
       null,
     ],
+    ['has no interval without a quota', { 'RateLimit-Policy': 'w=900' }, 'RateLimit-Policy: w=900', null, null],
+    ['has no interval without a window', { 'RateLimit-Policy': '5;w=0' }, 'RateLimit-Policy: 5;w=0', null, null],
     ['is unknown where it cannot be read', { 'X-RateLimit-Reset': 'soon' }, 'X-RateLimit-Reset: soon', null, null],
   ])('%s', (_name, fields, headers, endsInMs, intervalMs) => {
     const lines: HeaderLine[] = Object.entries(fields);

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import {
   alertNameOf,
   classifyTransportError,
+  explainErrorCode,
   TIMEOUT_CODE,
   type TransportErrorKind,
   type TransportPhase,
@@ -12,7 +13,15 @@ function thrown(code: string, rest: object = {}, message = 'whatever Node says')
 }
 
 describe('classifyTransportError', () => {
-  const TABLE: readonly [code: string, during: TransportPhase, kind: TransportErrorKind, phase: TransportPhase][] = [
+  type Row = readonly [code: string, during: TransportPhase, kind: TransportErrorKind, phase: TransportPhase];
+  const CERTIFICATE_CODES = [
+    ...['DEPTH_ZERO_SELF_SIGNED_CERT', 'SELF_SIGNED_CERT_IN_CHAIN', 'UNABLE_TO_VERIFY_LEAF_SIGNATURE'],
+    ...['UNABLE_TO_GET_ISSUER_CERT_LOCALLY', 'UNABLE_TO_GET_ISSUER_CERT', 'CERT_HAS_EXPIRED', 'CERT_NOT_YET_VALID'],
+    ...['ERR_TLS_CERT_ALTNAME_INVALID', 'HOSTNAME_MISMATCH', 'CERT_REVOKED', 'CERT_SIGNATURE_FAILURE'],
+    ...['CERT_CHAIN_TOO_LONG', 'CERT_UNTRUSTED', 'CERT_REJECTED', 'INVALID_CA', 'INVALID_PURPOSE'],
+    ...['PATH_LENGTH_EXCEEDED', 'UNSPECIFIED'],
+  ];
+  const TABLE: readonly Row[] = [
     ['ENOTFOUND', 'dns', 'dns', 'dns'],
     ['EAI_AGAIN', 'dns', 'dns', 'dns'],
     [TIMEOUT_CODE, 'dns', 'dns', 'dns'],
@@ -24,9 +33,7 @@ describe('classifyTransportError', () => {
     [TIMEOUT_CODE, 'tls', 'timeout', 'tls'],
     [TIMEOUT_CODE, 'send', 'timeout', 'send'],
     ['ETIMEDOUT', 'answer', 'timeout', 'answer'],
-    ['UNABLE_TO_GET_ISSUER_CERT_LOCALLY', 'tls', 'tls-untrusted', 'tls'],
-    ['INVALID_PURPOSE', 'tls', 'tls-untrusted', 'tls'],
-    ['UNSPECIFIED', 'tls', 'tls-untrusted', 'tls'],
+    ...CERTIFICATE_CODES.map((code): Row => [code, 'tls', 'tls-untrusted', 'tls']),
     ['EPROTO', 'tls', 'tls', 'tls'],
     ['ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED', 'answer', 'tls', 'tls'],
     ['ECONNRESET', 'tls', 'tls', 'tls'],
@@ -62,6 +69,13 @@ describe('classifyTransportError', () => {
     expect(classifyTransportError(new AggregateError(parts.slice(0, 1)), 'connect').message).toBe(
       'There is no route to the endpoint at [2001:db8::1]:443.',
     );
+  });
+
+  it('explains a code alone, unless it does not concern the endpoint', () => {
+    const kinds = ['ENOTFOUND', 'HPE_INVALID_CONSTANT', 'ERR_SSL_NO_SHARED_CIPHER', 'EMFILE'].map(
+      (code) => explainErrorCode(code)?.kind,
+    );
+    expect(kinds).toEqual(['dns', 'invalid-http', 'tls', undefined]);
   });
 
   it('copes with anything that can be thrown', () => {
