@@ -24,6 +24,8 @@ export interface CertificationPlan {
   readonly shard: boolean;
   readonly bail: boolean;
   readonly baseline: boolean;
+  /** The scheme of another sender, if one is configured. */
+  readonly scheme?: string | undefined;
   /** Whether a CA was added for the endpoint (`--ca`). */
   readonly extraCa: boolean;
   /** The evidence level that the certificate must state. */
@@ -52,7 +54,7 @@ const usageRefusal = (code: string, message: string, fix: string): Refusal => ({
 
 /** Returns all reasons not to start the run. */
 export function refusalsBefore(plan: CertificationPlan): Refusal[] {
-  const { bail, baseline, environment, evidenceLevel, extraCa, features, profile, selected, shard } = plan;
+  const { bail, baseline, environment, evidenceLevel, extraCa, features, profile, scheme, selected, shard } = plan;
   const refusals: Refusal[] = [];
   const rules = profile === null ? null : PROFILE_RULES[profile];
   if (rules === null) {
@@ -81,6 +83,11 @@ export function refusalsBefore(plan: CertificationPlan): Refusal[] {
   if (bail) {
     const fix = 'Remove --bail, and bail: in hookproof.yaml.';
     refusals.push(usageRefusal('bail', 'a run with --bail is not complete', fix));
+  }
+  if (scheme !== undefined) {
+    const fix = 'Remove --scheme, and scheme: in hookproof.yaml.';
+    const message = `the scheme ${scheme} is configured, and certificates state conformance with the specification`;
+    refusals.push(usageRefusal('scheme', message, fix));
   }
   if (baseline) {
     const fix = 'Fix the known failures, then remove --baseline, and baseline: in hookproof.yaml.';

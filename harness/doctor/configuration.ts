@@ -144,8 +144,11 @@ async function examineCredential(kind: keyof typeof CREDENTIALS, collected: Coll
   const findings = present([...findingsAt([path], collected), await openFile(path, noun, collected)]);
   if (value === undefined || one === undefined) return examined(kind, null, findings);
   const shape = credentialShape(kind, value);
+  // Where the scheme decodes its secrets, the prefix is right.
+  const isForeign = collected.config?.partner.signing?.scheme !== undefined;
+  const own = shape.findings.filter(({ code }) => !(isForeign && code.endsWith('of-another-scheme')));
   const same = kind === 'secret' && values.apiKey?.trim() === value.trim() && SAME_VALUE;
-  return examined(kind, { from: one.where, ...shape.facts }, present([same, ...findings, ...shape.findings]));
+  return examined(kind, { from: one.where, ...shape.facts }, present([same, ...findings, ...own]));
 }
 
 /** A secret that is also the API key protects nothing, because every delivery contains the key. */

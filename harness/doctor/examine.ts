@@ -1,10 +1,11 @@
 /** The doctor: examines everything that a delivery needs, and reports findings. It gives no verdict. */
 
-import { HookproofError, type JsonValue, type Notification } from '../../contract/index.ts';
+import { HookproofError, headerValues, type JsonValue, type Notification } from '../../contract/index.ts';
 import { maskUrl } from '../../contract/masked-url.ts';
 import { type CollectedConfig, collectConfig, type LoadOptions } from '../config/index.ts';
+import type { Partner } from '../partner.ts';
 import type { Redactor } from '../report/index.ts';
-import { serialise, sign } from '../sender/index.ts';
+import { prepareBody, serialise, sign, signatureHeaderNames } from '../sender/index.ts';
 import { type AddressPolicy, endpointOf, LOCAL_TOO } from '../transport/index.ts';
 import { version } from '../version.ts';
 import { type Cleaner, cleanSection, createCleaner } from './clean.ts';
@@ -129,13 +130,21 @@ function planDelivery({ options: { makeNotification }, collected: { config }, re
     return { delivery: null, view: { skipped: reason } };
   }
   const { partner } = config;
-  const notification = makeNotification();
-  if (partner.signing !== undefined) {
-    redactor.addSignature(sign(serialise(notification as unknown as JsonValue), partner.signing.secret));
+  const { id, type, body } = bodyToDeliver(partner, makeNotification);
+  const prepared = prepareBody(body, partner);
+  for (const name of signatureHeaderNames(partner)) {
+    for (const value of headerValues(prepared.headers, name)) redactor.addSignature(value);
   }
   const credentials = partner.signing !== undefined || partner.apiKey !== undefined;
-  const { id, type } = notification;
-  return { delivery: { partner, notification }, view: { id, type, credentials } };
+  return { delivery: { partner, prepared }, view: { id, type, credentials } };
+}
+
+/** Returns a notification, or in a scheme the first delivery of its sender. */
+function bodyToDeliver(partner: Partner, makeNotification: () => Notification) {
+  const [sample] = partner.deliveries ?? partner.signing?.scheme?.samples ?? [];
+  if (sample !== undefined) return { id: sample.name, type: sample.name, body: Buffer.from(sample.body) };
+  const notification = makeNotification();
+  return { id: notification.id, type: notification.type, body: serialise(notification as unknown as JsonValue) };
 }
 
 function placesOf({ given }: CollectedConfig): { certificateFrom: string | null; keyFrom: string | null } {

@@ -5,10 +5,9 @@
 
 import http from 'node:http';
 import https from 'node:https';
-import type { Notification } from '../../contract/index.ts';
 import type { Partner } from '../partner.ts';
 import { controlOffer, helloEndpoint, inspectTls, matchHello, probeHello, type TlsInspection } from '../probe/index.ts';
-import { deliver, prepare } from '../sender/index.ts';
+import { deliver } from '../sender/index.ts';
 import {
   type AddressPolicy,
   type Attempt,
@@ -31,7 +30,7 @@ export interface EndpointProbe {
   /** The client certificate and its key only. */
   readonly identity: NonNullable<Partner['tls']> | null;
   /** What to deliver, and for which partner; null to deliver nothing. */
-  readonly delivery: { readonly partner: Partner; readonly notification: Notification } | null;
+  readonly delivery: { readonly partner: Partner; readonly prepared: Prepared } | null;
   /** Which addresses may be connected to. */
   readonly addresses: AddressPolicy;
 }
@@ -97,7 +96,7 @@ async function probeAnswers(
     plain,
     delivery === null
       ? null
-      : deliver(prepare(delivery.notification, delivery.partner), {
+      : deliver(delivery.prepared, {
           ...limits,
           lookup,
           ...(delivery.partner.tls === undefined ? {} : { tls: delivery.partner.tls }),

@@ -24,7 +24,16 @@ export {
   PartnerHeaderError,
 } from './check-partner.ts';
 export { type NotificationSource, notificationsFor } from './notifications-for.ts';
-export { type Addressed, address, prepare, prepareBody, serialise, sign, signatureLines } from './prepare.ts';
+export {
+  type Addressed,
+  address,
+  prepare,
+  prepareBody,
+  serialise,
+  sign,
+  signatureHeaderNames,
+  signatureLines,
+} from './prepare.ts';
 export {
   createSender,
   type DeliverOptions,

@@ -35,6 +35,14 @@ export function signatureLines(body: Uint8Array, { signing, url }: Pick<Partner,
   return signWithScheme(scheme, { body, url, id: messageIdOf(body, timestamp), timestamp }, [secret]);
 }
 
+/** Returns the names of the headers that contain a signature. */
+export function signatureHeaderNames({ signing }: Pick<Partner, 'signing'>): string[] {
+  if (signing === undefined) return [];
+  const { header = DEFAULT_SIGNATURE_HEADER, scheme } = signing;
+  if (scheme === undefined) return [header];
+  return Object.keys(scheme.headers).filter((name) => scheme.headers[name]?.includes('{signature}'));
+}
+
 /**
  * The serialise stage: encodes a notification as the exact bytes that are signed and sent. Called once per delivery.
  */

@@ -24,6 +24,7 @@ import { CERTIFICATE_FILES, writeNew } from './certify-files.ts';
 export function configurationRefusals({ run, partner, clientFixtures, evidenceSources }: ResolvedConfig): Refusal[] {
   return refusalsBefore({
     profile: run.profile,
+    scheme: partner.signing?.scheme?.name,
     features: featuresOf(partner, clientFixtures, evidenceSources),
     selected: [...run.suites, ...run.scenarios, ...run.greps],
     shard: run.shard !== null,

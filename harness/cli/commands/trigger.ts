@@ -1,14 +1,22 @@
 /** `hookproof trigger`: sends one notification, the notifications of one flow, or any body, with the sender core. */
-import { emittedNotification, HookproofError, type JsonObject, type Notification } from '../../../contract/index.ts';
+import {
+  emittedNotification,
+  HookproofError,
+  headerValues,
+  type JsonObject,
+  type Notification,
+} from '../../../contract/index.ts';
 import { maskUrl } from '../../../contract/masked-url.ts';
+import type { SchemeSample } from '../../../contract/signing/index.ts';
 import { visible } from '../../../contract/visible.ts';
 import { ID_FIELDS, newTestId } from '../../../scenarios/index.ts';
 import type { ConfigFlags } from '../../config/index.ts';
+import { isAccepted } from '../../judge/index.ts';
 import { nearestName } from '../../nearest-name.ts';
 import type { Partner } from '../../partner.ts';
 import { counted, createRedactor, type Redactor, visibleJson } from '../../report/index.ts';
 import { sampleOnTheWire } from '../../run/index.ts';
-import { createSender, notificationsFor, prepareBody, serialise, sign } from '../../sender/index.ts';
+import { createSender, notificationsFor, prepareBody, serialise, signatureHeaderNames } from '../../sender/index.ts';
 import { pinEndpoint } from '../../transport/index.ts';
 import { describeAnswer } from '../answer-line.ts';
 import { commandConfig, readBodyToSign } from '../command-input.ts';
@@ -41,11 +49,9 @@ export async function triggerCommand(
   const { config: configFile, body, set = [], dryRun: _dry, json: _json, yes, ...given } = flags;
   // With `--body`, the only argument is the URL.
   const target = body === undefined ? url : urlAlone(name, url);
-  const sample = body === undefined ? sampleNamed(name, url) : null;
   for (const assignment of set) setPath({}, assignment);
   const config = await commandConfig(target, configFile, given);
-  const deliveries =
-    sample === null ? [await ownBody(body ?? '-', set)] : sampleDeliveries(sample, config.partner.samples, set);
+  const deliveries = await outgoing(name, url, body, set, config.partner);
   printAdvice(config.advice);
   const redactor = createRedactor({ values: namedSecrets(config.secrets) });
   if (flags.dryRun === true) {
@@ -59,8 +65,36 @@ export async function triggerCommand(
   return send(deliveries, config.partner, config.run.timeoutMs, flags, redactor);
 }
 
+/** Returns what to send: a body of the user, a delivery of the sender in a scheme, or sample notifications. */
+async function outgoing(
+  name: string | undefined,
+  url: string | undefined,
+  body: string | undefined,
+  set: readonly string[],
+  partner: Partner,
+): Promise<Outgoing[]> {
+  if (body !== undefined) return [await ownBody(body, set)];
+  const { scheme } = partner.signing ?? {};
+  if (scheme === undefined) return sampleDeliveries(sampleNamed(name, url), partner.samples, set);
+  const samples = partner.deliveries ?? scheme.samples;
+  const sample = samples.find((one) => one.name === name);
+  if (sample === undefined) {
+    const names = samples.map((one) => one.name);
+    throw new HookproofError('TRIGGER_UNKNOWN', `${scheme.title} has no delivery called "${name ?? ''}"`, {
+      hint:
+        names.length === 0
+          ? 'Give a body: `--body FILE`.'
+          : `Choose from ${names.join(', ')}, or give \`--body FILE\`.`,
+    });
+  }
+  const bytes = Buffer.from(sample.body);
+  return [{ label: sample.name, body: set.length === 0 ? bytes : withFields(bytes, set), sample }];
+}
+
 /** What is sent: a sample notification, or any bytes from the user. */
 interface Outgoing {
+  /** In a scheme: the delivery whose headers are sent. */
+  readonly sample?: SchemeSample;
   readonly label: string;
   readonly body: Uint8Array;
   readonly notification?: Notification;
@@ -153,11 +187,13 @@ async function send(
   let accepted = true;
   let reached = true;
   try {
-    for (const { body: bytes, label, notification } of deliveries) {
-      const prepared = prepareBody(bytes, partner);
-      if (partner.signing !== undefined) redactor.addSignature(sign(prepared.body, partner.signing.secret));
+    for (const { body: bytes, label, notification, sample } of deliveries) {
+      const prepared = prepareBody(bytes, sample === undefined ? partner : { ...partner, deliveries: [sample] });
+      for (const name of signatureHeaderNames(partner)) {
+        for (const value of headerValues(prepared.headers, name)) redactor.addSignature(value);
+      }
       const attempt = await sender.deliver(prepared);
-      accepted &&= attempt.answer?.status === 200;
+      accepted &&= partner.signing?.scheme === undefined ? attempt.answer?.status === 200 : isAccepted(attempt);
       reached &&= attempt.answer !== null;
       const body = attempt.answer === null ? null : Buffer.from(attempt.answer.body).toString('utf8');
       records.push({ notification, ...attempt, answer: attempt.answer === null ? null : { ...attempt.answer, body } });

@@ -122,6 +122,11 @@ interface FrontParts {
 }
 
 /** Starts the inspector with the actions that its page offers. `listening` receives the address of the proxy. */
+/** Returns what the inspector verifies with. It refuses a scheme, because it could not mask its signatures. */
+function signingOf({ secret, header, scheme }: NonNullable<Partner['signing']>) {
+  return { secrets: [secret], ...(header && { header }), ...(scheme && { scheme }) };
+}
+
 async function openFront(
   flags: ProxyFlags,
   { config, url, pin, inspectPort, maxDeliveries, maxBytes, folder }: FrontParts,
@@ -138,7 +143,7 @@ async function openFront(
     port: inspectPort,
     maxDeliveries,
     maxBytes,
-    ...(signing && { signing: { secrets: [signing.secret], ...(signing.header && { header: signing.header }) } }),
+    ...(signing && { signing: signingOf(signing) }),
     ...(apiKey && { apiKey: { keys: [apiKey.value], ...(apiKey.header && { header: apiKey.header }) } }),
     receiverUrl: () => address,
     forwarding: {
