@@ -178,8 +178,8 @@ it('every setting is decided: who sets it for one of many partners', () => {
   const defaults = SETTINGS.filter((one) => isSetBy('defaults', one) && !partner.includes(one));
   const refused = SETTINGS.filter((one) => !isSetBy('defaults', one));
   expect(paths(partner)).toEqual([
-    ...['url', 'hmac.secret', 'hmac.header', 'api-key.value', 'api-key.header', 'headers'],
-    ...['transactions', 'customers', 'accounts', 'payment-methods', 'providers', 'fields'].map(
+    ...['url', 'hmac.secret', 'hmac.header', 'scheme', 'api-key.value', 'api-key.header', 'headers'],
+    ...['transactions', 'customers', 'accounts', 'payment-methods', 'providers', 'fields', 'deliveries'].map(
       (one) => `samples.${one}`,
     ),
     ...['tls.client-cert', 'tls.client-key', 'tls.passphrase', 'tls.ca'],

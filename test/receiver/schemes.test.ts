@@ -64,8 +64,12 @@ describe.each(FOREIGN_SCHEMES.map((scheme) => [scheme.name, scheme] as const))('
     expect(other).toEqual(scheme.signed.includes('{url}') ? REJECTED : ACCEPTED);
   });
 
-  it.runIf(isTimed)('rejects an old and a future time', async () => {
+  it('rejects an old and a future time, where there is a time', async () => {
     const { toleranceSeconds: limit = 0 } = scheme;
+    if (!isTimed) {
+      expect(await post(sign(scheme, [secret], { timestamp: 0 }))).toEqual(ACCEPTED);
+      return;
+    }
     for (const [age, expected] of [
       [limit - 5, ACCEPTED],
       [limit + 5, REJECTED],
@@ -81,7 +85,11 @@ describe.each(FOREIGN_SCHEMES.map((scheme) => [scheme.name, scheme] as const))('
     expect(await post(zero)).toEqual(REJECTED);
   });
 
-  it.runIf(scheme.separator)('accepts any of several signatures', async () => {
+  it('accepts any of several signatures, where there can be several', async () => {
+    if (scheme.separator === undefined) {
+      expect(() => sign(scheme, [secretOf(scheme), secret])).toThrow('has one signature');
+      return;
+    }
     expect(await post(sign(scheme, [secretOf(scheme), secret]))).toEqual(ACCEPTED);
     expect(await post(sign(scheme, [secretOf(scheme), secretOf(scheme)]))).toEqual(REJECTED);
   });

@@ -49,6 +49,8 @@ export async function triggerCommand(
   const { config: configFile, body, set = [], dryRun: _dry, json: _json, yes, ...given } = flags;
   // With `--body`, the only argument is the URL.
   const target = body === undefined ? url : urlAlone(name, url);
+  // Without a name, the error is the same in every scheme, and needs no configuration.
+  if (body === undefined && (name === undefined || /^https?:/i.test(name))) sampleNamed(name, url);
   for (const assignment of set) setPath({}, assignment);
   const config = await commandConfig(target, configFile, given);
   const deliveries = await outgoing(name, url, body, set, config.partner);

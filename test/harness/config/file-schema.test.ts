@@ -67,7 +67,9 @@ describe('configTemplate', () => {
     const yaml = uncommented()
       .replace(/^tls:\n( {2}.*\n)+/m, '')
       .replace(/^mtls:\n( {2}.*\n)+/m, '')
-      .replace(/^seed: .*/m, 'seed: "1"');
+      .replace(/^seed: .*/m, 'seed: "1"')
+      .replace(/^scheme: .*\n/m, '')
+      .replace(/^ {2}deliveries:.*\n(?: {4}- .*\n)*/m, '');
     const config = await load({
       yaml,
       env: {

@@ -345,6 +345,7 @@ describe('describeConfig', () => {
       ['hmac.secret', '[set, 44 characters]', 'hookproof.yaml:3:11'],
       ['hmac.next-secret', 'not set', 'default'],
       ['hmac.header', 'X-Service-Signature', 'default'],
+      ['scheme', 'service', 'default'],
       ['api-key.value', '[set, 1 character]', 'environment HOOKPROOF_API_KEY'],
       ['api-key.header', 'X-API-Key', 'default'],
       ['headers.X-Tenant', 'acme', 'hookproof.yaml:5:13'],

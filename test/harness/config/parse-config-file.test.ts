@@ -5,7 +5,8 @@ import { BEGIN_PRIVATE_KEY } from '../../certs/material.ts';
 import { load, refusal, workspace } from './workspace.ts';
 
 const KNOWN =
-  'url, hmac, api-key, headers, samples, tls, mtls, open, profile, revision, effects, log, suites, scenarios, grep, ' +
+  'url, hmac, scheme, api-key, headers, samples, tls, mtls, open, profile, revision, effects, log, suites, scenarios, ' +
+  'grep, ' +
   'concurrency, timeout, recovery, max-rate, wait, max-time, allow-private, seed, strict, baseline, stack, ' +
   'bail, evidence, evidence-level, operate, code, reporters, output-dir';
 const REFER = `Write \${env:NAME} for an environment variable, or \${file:PATH} for a file.`;
@@ -18,6 +19,24 @@ const INDENT = 'Indent them below it, one per line.';
 const GIVE = 'Give it a value, or remove the key.';
 const AT_LEAST = 'Write at least url: https://…, or remove the file.';
 const ALL_KEYS = `Known keys: ${KNOWN}.`;
+
+const SCHEME = 'docs/schemes.md has an example. `hookproof list --what schemes` lists the built-in ones.';
+
+/** A scheme with one line that replaces the usual one. */
+function scheme(line: string): string {
+  const [key = ''] = line.split(':');
+  const usual = [
+    'name: own',
+    'headers: { X-S: "{signature}" }',
+    'signed: "{body}"',
+    'algorithm: sha256',
+    'encoding: hex',
+  ];
+  const others = usual.filter((one) => !one.startsWith(`${key}:`));
+  // The line is always the sixth.
+  const padding = Array.from({ length: 4 - others.length }, () => '# ');
+  return `scheme:\n${[...padding, ...others.slice(0, 4), line, ...others.slice(4)].map((one) => `  ${one}\n`).join('')}`;
+}
 
 /** The rejected files by error code: the YAML, the message after the file name, and the hint. */
 const REFUSED: Record<string, readonly (readonly [yaml: string, message: string, hint: string])[]> = {
@@ -34,6 +53,33 @@ const REFUSED: Record<string, readonly (readonly [yaml: string, message: string,
       'hmac: { hunter2 }\n',
       '1:9: unknown key without a value in hmac',
       'Known keys in hmac: secret, next-secret, header.',
+    ],
+  ],
+  CONFIG_SCHEME: [
+    [
+      'scheme:\n  headers: { X-S: "{signature}" }\n  signed: "{body}"\n  algorithm: sha256\n',
+      '1:1: scheme.encoding: is missing',
+      SCHEME,
+    ],
+    [scheme('algorithm: md5'), '6:14: scheme.algorithm: must be sha1, sha256, sha512 or ed25519', SCHEME],
+    [scheme('signed: "{timestamp}.{body}"'), '6:11: scheme.signed: has {timestamp}, which no header sends', SCHEME],
+    [scheme('signed: "{nonce}{body}"'), '6:11: scheme.signed: may only have {body}, {timestamp}, {id}, {url}', SCHEME],
+    [scheme('signature: v1'), '6:14: scheme.signature: must have {value} once', SCHEME],
+    [
+      scheme('accepts: [200, 5xx]'),
+      '6:18: scheme.accepts.1: must be a status such as 200, or one of 2xx and 4xx',
+      SCHEME,
+    ],
+    [scheme('tolerance-seconds: 300'), '6:22: scheme.tolerance-seconds: needs a header with {timestamp}', SCHEME],
+    [
+      scheme('headers: { X-A: "{signature}", X-B: "{signature}" }'),
+      '6:12: scheme.headers: have {signature} 2 times; exactly one header must have it',
+      SCHEME,
+    ],
+    [
+      scheme('headers: { Host: "{signature}" }'),
+      '6:20: scheme.headers.Host: is a header that every request has for itself',
+      SCHEME,
     ],
   ],
   CONFIG_EMPTY_VALUE: [

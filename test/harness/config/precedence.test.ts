@@ -29,6 +29,7 @@ const TABLE: readonly Row[] = [
   { path: 'hmac.secret', ...secret },
   { path: 'hmac.next-secret', ...secret },
   { path: 'hmac.header', flag: 'X-Flag', env: 'X-Env', file: 'X-File', none: 'X-Service-Signature' },
+  { path: 'scheme', flag: 'stripe', file: 'github', none: 'service' },
   { path: 'api-key.value', ...secret },
   { path: 'api-key.header', flag: 'X-Flag', env: 'X-Env', file: 'X-File', none: 'X-API-Key' },
   { path: 'open', flag: true, file: 'true', none: 'false' },

@@ -1,0 +1,83 @@
+import { describe, expect, it } from 'vitest';
+import { FOREIGN_SCHEMES, SCHEMES, type Scheme, verifyWithScheme } from '../../../contract/signing/index.ts';
+import { assemble } from '../../../harness/run/assemble.ts';
+import { createKit } from '../../../harness/run/kit.ts';
+import { faultOfProbe, isAuthentic } from '../../../harness/run/oracle.ts';
+import { planScenarios, targetOf } from '../../../harness/run/plan.ts';
+import { CATALOGUE, EVERY_SUITE, type Scenario } from '../../../scenarios/index.ts';
+import { secretOf } from '../../mutants/scheme-requests.ts';
+
+const NOW = new Date();
+
+function partnerIn(scheme: Scheme) {
+  return { url: 'http://127.0.0.1:9/hooks', signing: { secret: secretOf(scheme), scheme } };
+}
+
+const called = (name: string) => SCHEMES.find((scheme) => scheme.name === name) as Scheme;
+const planIn = (scheme: Scheme) => planScenarios(targetOf(partnerIn(scheme)));
+const applicable = (scheme: Scheme) =>
+  planIn(scheme)
+    .filter(({ obstacle }) => obstacle === null)
+    .map(({ scenario }) => scenario.id);
+
+describe('the checks of a scheme', () => {
+  it.each(FOREIGN_SCHEMES.map((scheme) => [scheme.name, scheme] as const))(
+    'of %s are what they claim, and its plain delivery is valid',
+    (_, scheme) => {
+      const partner = partnerIn(scheme);
+      const kit = createKit(partner, 'seed', 'controls', NOW);
+      const control = assemble({}, kit, partner);
+      expect(isAuthentic(control, partner)).toBe(true);
+      const { body, headers, url } = control.prepared;
+      const report = verifyWithScheme(scheme, { body, headers, url }, partner.signing.secret, Date.now() / 1000);
+      expect(report).toMatchObject({ matches: true, outOfTolerance: null });
+      const wrong = planIn(scheme).flatMap(({ scenario, obstacle }) => {
+        if (obstacle !== null) return [];
+        const own = createKit(partner, 'other seed', scenario.id, NOW);
+        const deliveries = 'flow' in scenario ? scenario.flow(own).flat() : 'change' in scenario ? [scenario] : [];
+        const faults = deliveries.map((one) =>
+          faultOfProbe(assemble(one.change, own, partner), partner, one.expect.authentic),
+        );
+        return faults.some((fault) => fault !== null) ? [scenario.id] : [];
+      });
+      expect(wrong).toEqual([]);
+    },
+  );
+
+  it('are left out where the scheme makes them valid, or has nothing that they change', () => {
+    const [github, shopify, stripe] = ['github', 'shopify', 'stripe'].map((name) => applicable(called(name)));
+    expect(github).not.toContain('signature/hex');
+    expect(shopify).toContain('signature/hex');
+    expect(shopify).not.toContain('scheme/time-past');
+    expect(stripe).toContain('scheme/time-past');
+    expect(stripe).not.toContain('scheme/id-changed');
+    for (const ids of [github, shopify, stripe]) {
+      expect(ids).toContain('signature/missing');
+      expect(ids?.filter((id) => /^(?:typo-key|effects|rotation)\//.test(id))).toEqual([]);
+    }
+  });
+
+  it("derive from a scheme of one's own", () => {
+    const own: Scheme = {
+      ...called('stripe'),
+      name: 'own',
+      headers: { 'X-Time': '{timestamp}', 'X-Id': '{id}', 'X-Sign': '{signature}' },
+      signed: '{id}:{timestamp}:{url}:{body}',
+      algorithm: 'sha512',
+      signature: 'sha512={value}',
+      separator: ';',
+    };
+    const ids = applicable(own);
+    for (const id of ['id-changed', 'time-past', 'other-url', 'other-algorithm', 'valid-last', 'no-prefix']) {
+      expect(ids).toContain(`scheme/${id}`);
+    }
+    expect(ids).not.toContain('signature/hmac-sha512');
+  });
+
+  it('are not part of a run in the scheme of the specification', () => {
+    const target = targetOf({ url: 'http://127.0.0.1:9/hooks', signing: { secret: 's' } });
+    const planned = planScenarios(target).map(({ scenario }) => scenario.id);
+    expect(planned).toEqual(CATALOGUE.flatMap(({ scenarios }) => scenarios.map(({ id }: Scenario) => id)));
+    expect(EVERY_SUITE.length).toBe(CATALOGUE.length + 1);
+  });
+});
