@@ -1,7 +1,14 @@
 /** Resolves the scheme in which the sender signs, and the deliveries that it sends. */
 import { readdir, stat } from 'node:fs/promises';
 import { basename, extname, join, resolve } from 'node:path';
-import { CONTENT_TYPE, type HeaderLine, HookproofError, RESERVED_HEADERS, TOKEN } from '../../contract/index.ts';
+import {
+  CONTENT_TYPE,
+  type HeaderLine,
+  HookproofError,
+  RESERVED_HEADERS,
+  sameHeaderName,
+  TOKEN,
+} from '../../contract/index.ts';
 import { FOREIGN_SCHEMES, type Scheme, type SchemeSample, signWithScheme } from '../../contract/signing/index.ts';
 import { schemeLiteral } from '../../contract/signing/schemes/parse-scheme.ts';
 import { nearestName } from '../nearest-name.ts';
@@ -11,6 +18,7 @@ import { MAX_CONFIG_BYTES, utf8Text, whyUnreadable } from './read-file.ts';
 import { refusedFile } from './secrets.ts';
 
 const CODE = 'CONFIG_SCHEME';
+const NOT_A_KEY = 'no-key-of-scheme';
 const NAMES = FOREIGN_SCHEMES.map(({ name }) => name);
 
 /** Returns the scheme; undefined for that of the specification. Problems in a literal were noted with the file. */
@@ -59,10 +67,10 @@ export function checkSecret(scheme: Scheme, secret: string, given: Given | undef
     const rest = secret.startsWith(prefix) ? secret.slice(prefix.length) : secret;
     if (/^[A-Za-z0-9+/_-]+={0,2}$/.test(rest)) return;
     const hint = `Copy it again: ${scheme.title} has secrets of the form ${prefix}<Base64>.`;
-    problems.push(problemWith(given, `the secret is not one of ${scheme.title}`, hint, CODE));
+    problems.push(problemWith(given, `the secret is not one of ${scheme.title}`, hint, CODE, NOT_A_KEY));
   } catch (error) {
     if (!(error instanceof HookproofError) || given === undefined) throw error;
-    problems.push(problemWith(given, error.message, error.hint, CODE));
+    problems.push(problemWith(given, error.message, error.hint, CODE, NOT_A_KEY));
   }
 }
 
@@ -82,7 +90,7 @@ export async function resolveDeliveries(
   const samples: SchemeSample[] = [];
   for (const one of given) {
     for (const file of await filesOf(one, resolution)) {
-      const sample = await readSample(file, one, resolution);
+      const sample = await readSample(scheme, file, one, resolution);
       if (sample !== undefined) samples.push(sample);
     }
   }
@@ -105,9 +113,12 @@ async function filesOf(given: Given<string>, { problems }: Resolution): Promise<
 }
 
 const HEADERS = '.headers';
+/** Headers whose values are secrets, which no file of deliveries may have. */
+const CREDENTIAL = /^(?:authorization|proxy-authorization|cookie)$/i;
 const PATH_HINT = 'Give a file that is a body of the sender, or a folder of such files.';
 
 async function readSample(
+  scheme: Scheme,
   file: string,
   given: Given<string>,
   resolution: Resolution,
@@ -122,7 +133,12 @@ async function readSample(
   if (!('bytes' in content)) return refuse(`the file ${basename(file)} ${content.reason}`, PATH_HINT);
   const stem = file.slice(0, file.length - extname(file).length);
   const beside = await resolution.readFile(`${stem}${HEADERS}`, MAX_CONFIG_BYTES);
-  const lines = 'bytes' in beside ? (utf8Text(beside.bytes) ?? '').split(/\r?\n/) : [`Content-Type: ${CONTENT_TYPE}`];
+  const text = 'bytes' in beside ? utf8Text(beside.bytes) : `Content-Type: ${CONTENT_TYPE}`;
+  if (text === undefined || ('missing' in beside && !beside.missing)) {
+    const why = 'missing' in beside ? beside.reason : 'is not UTF-8 text';
+    return refuse(`the file ${basename(stem)}${HEADERS} ${why}`, 'Write one header on each line.');
+  }
+  const lines = text.split(/\r?\n/);
   const headers: HeaderLine[] = [];
   for (const [at, line] of lines.entries()) {
     if (line.trim() === '') continue;
@@ -133,7 +149,17 @@ async function readSample(
     if (RESERVED_HEADERS.has(name.toLowerCase()) && name.toLowerCase() !== 'content-type') {
       return refuse(`${place} has ${name}, which every request has for itself`, 'Remove the line.');
     }
-    headers.push([name, line.slice(colon + 1).trim()]);
+    if (Object.keys(scheme.headers).some((own) => sameHeaderName(own, name))) {
+      return refuse(`${place} has ${name}, which every delivery gets from the scheme`, 'Remove the line.');
+    }
+    if (CREDENTIAL.test(name)) {
+      return refuse(`${place} has ${name}, which carries credentials`, 'Set it in `headers`, as a reference.');
+    }
+    const value = line.slice(colon + 1).trim();
+    if (/[^\t\x20-\x7e]/.test(value)) {
+      return refuse(`${place} has a character that cannot be sent`, 'Use printable ASCII characters.');
+    }
+    headers.push([name, value]);
   }
   return { name: basename(stem), headers, body: content.bytes };
 }

@@ -204,6 +204,8 @@ export const SETTINGS = [
     type: 'scheme',
     flag: '--scheme <name>',
     group: 'endpoint',
+    // Certificates state conformance with the specification.
+    setBy: 'flag',
     description: 'the scheme in which the sender signs, or a group of settings that defines one (docs/schemes.md)',
     flagHelp: 'the scheme in which the sender signs, for example stripe or standard-webhooks',
     unset: 'service',
@@ -254,6 +256,8 @@ export const SETTINGS = [
     path: 'samples.deliveries',
     type: 'bodies',
     group: 'endpoint',
+    // Certificates state conformance with the specification.
+    setBy: 'flag',
     description:
       'with a scheme: files or folders of bodies that the sender sends; NAME.headers has the headers of NAME',
     example: ['./deliveries'],
@@ -768,7 +772,7 @@ export function settingAt(path: SettingPath): Setting {
 
 /** Whether the partner's file or the file of defaults may set the value in `certify --partners`. */
 export function isSetBy(by: 'partner' | 'defaults', { group, setBy }: Setting): boolean {
-  return group === 'endpoint' || setBy === 'partner' || setBy === by;
+  return (group === 'endpoint' && setBy === undefined) || setBy === 'partner' || setBy === by;
 }
 
 type CamelCase<Text> = Text extends `${infer First}-${infer Rest}` ? `${First}${Capitalize<CamelCase<Rest>>}` : Text;

@@ -178,8 +178,8 @@ it('every setting is decided: who sets it for one of many partners', () => {
   const defaults = SETTINGS.filter((one) => isSetBy('defaults', one) && !partner.includes(one));
   const refused = SETTINGS.filter((one) => !isSetBy('defaults', one));
   expect(paths(partner)).toEqual([
-    ...['url', 'hmac.secret', 'hmac.header', 'scheme', 'api-key.value', 'api-key.header', 'headers'],
-    ...['transactions', 'customers', 'accounts', 'payment-methods', 'providers', 'fields', 'deliveries'].map(
+    ...['url', 'hmac.secret', 'hmac.header', 'api-key.value', 'api-key.header', 'headers'],
+    ...['transactions', 'customers', 'accounts', 'payment-methods', 'providers', 'fields'].map(
       (one) => `samples.${one}`,
     ),
     ...['tls.client-cert', 'tls.client-key', 'tls.passphrase', 'tls.ca'],
@@ -195,6 +195,8 @@ it('every setting is decided: who sets it for one of many partners', () => {
   expect(paths(refused)).toEqual([
     ...[
       'hmac.next-secret',
+      'scheme',
+      'samples.deliveries',
       'open',
       'effects-command',
       'restart-command',

@@ -2,14 +2,18 @@
 import * as z from 'zod';
 import { RESERVED_HEADERS, TOKEN } from '../../delivery.ts';
 import type { Scheme } from './scheme.ts';
+import { SCHEMES } from './schemes.ts';
 
-const text = z.string('must be a text');
+const text = z.string('must be a text').regex(/^[\t\x20-\x7e]*$/, 'may only have printable ASCII characters');
 const PLACEHOLDER = /\{([^{}]*)\}/g;
 
 /** Returns the names of the placeholders in a template. */
 function placeholdersIn(template: string): string[] {
   return Array.from(template.matchAll(PLACEHOLDER), ([, name = '']) => name);
 }
+
+/** The names of the built-in schemes, which a literal may not have. */
+const TAKEN: ReadonlySet<string> = new Set(SCHEMES.map(({ name }) => name));
 
 /** Returns the rule for a template that has the first of these placeholders once, and perhaps the others. */
 function template(needed: string | null, ...others: readonly string[]) {
@@ -27,11 +31,11 @@ const headerName = text
   .regex(TOKEN, 'is not the name of a header')
   .refine((name) => !RESERVED_HEADERS.has(name.toLowerCase()), 'is a header that every request has for itself');
 
-const seconds = z.coerce
-  .number('must be a number of seconds')
-  .int()
-  .min(1, 'must be at least 1')
-  .max(86_400 * 30);
+const SECONDS = 'must be a number of seconds from 1 to 2592000';
+const seconds = z
+  .union([z.number(), z.string().regex(/^\d+$/, SECONDS)], SECONDS)
+  .transform(Number)
+  .refine((count) => Number.isInteger(count) && count >= 1 && count <= 86_400 * 30, SECONDS);
 const STATUS = 'must be a status such as 200, or one of 2xx and 4xx';
 const status = z
   .union([z.number(), z.string()], STATUS)
@@ -44,7 +48,10 @@ const ofHeaders = (issue: z.core.$ZodRawIssue) =>
   issue.code === 'invalid_key' ? (issue.issues[0]?.message ?? '') : 'must be a group of headers';
 
 const SHAPE = {
-  name: text.regex(/^[a-z][a-z0-9-]{0,40}$/, 'must have only a-z, 0-9 and -').default('own'),
+  name: text
+    .regex(/^[a-z][a-z0-9-]{0,40}$/, 'must have only a-z, 0-9 and -')
+    .refine((name) => !TAKEN.has(name), 'is the name of a built-in scheme')
+    .default('own'),
   title: text.max(80, 'has more than 80 characters').optional(),
   documentation: text.refine((url) => URL.canParse(url), 'is not a URL').optional(),
   headers: z.record(headerName, template(null, 'signature', 'timestamp', 'id'), { error: ofHeaders }),
@@ -78,6 +85,14 @@ export const schemeLiteral = z
     const sent = Object.values(headers).flatMap(placeholdersIn);
     const times = sent.filter((name) => name === 'signature').length;
     if (times !== 1) refuse('headers', `have {signature} ${times} times; exactly one header must have it`);
+    const names = Object.keys(headers).map((name) => name.toLowerCase());
+    if (new Set(names).size < names.length) refuse('headers', 'have a name twice');
+    for (const name of ['timestamp', 'id']) {
+      if (sent.filter((one) => one === name).length > 1) refuse('headers', `have {${name}} more than once`);
+      if (sent.includes(name) && !placeholdersIn(signed).includes(name)) {
+        refuse('signed', `lacks {${name}}, which a header sends: anyone could change it`);
+      }
+    }
     for (const name of placeholdersIn(signed)) {
       if (['timestamp', 'id'].includes(name) && !sent.includes(name)) {
         refuse('signed', `has {${name}}, which no header sends`);

@@ -55,7 +55,7 @@ function addLookUpCommands(program: Command, action: ActionMaker): void {
     .description('list checks (scenarios), suites, requirements, mistakes, known faults and error codes')
     .addOption(
       new Option('--what <kind>', 'what to list')
-        .choices(['scenarios', 'suites', 'requirements', 'mistakes', 'faults', 'error-codes'])
+        .choices(['scenarios', 'suites', 'requirements', 'mistakes', 'faults', 'schemes', 'error-codes'])
         .default('scenarios'),
     )
     .option('--suite <name>', 'only this suite (repeatable)', collect)

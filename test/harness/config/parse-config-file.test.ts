@@ -5,8 +5,8 @@ import { BEGIN_PRIVATE_KEY } from '../../certs/material.ts';
 import { load, refusal, workspace } from './workspace.ts';
 
 const KNOWN =
-  'url, hmac, scheme, api-key, headers, samples, tls, mtls, open, profile, revision, effects, log, suites, scenarios, ' +
-  'grep, ' +
+  'url, hmac, scheme, api-key, headers, samples, tls, mtls, open, profile, revision, effects, log, suites, ' +
+  'scenarios, grep, ' +
   'concurrency, timeout, recovery, max-rate, wait, max-time, allow-private, seed, strict, baseline, stack, ' +
   'bail, evidence, evidence-level, operate, code, reporters, output-dir';
 const REFER = `Write \${env:NAME} for an environment variable, or \${file:PATH} for a file.`;
@@ -35,7 +35,8 @@ function scheme(line: string): string {
   const others = usual.filter((one) => !one.startsWith(`${key}:`));
   // The line is always the sixth.
   const padding = Array.from({ length: 4 - others.length }, () => '# ');
-  return `scheme:\n${[...padding, ...others.slice(0, 4), line, ...others.slice(4)].map((one) => `  ${one}\n`).join('')}`;
+  const lines = [...padding, ...others.slice(0, 4), line, ...others.slice(4)];
+  return `scheme:\n${lines.map((one) => `  ${one}\n`).join('')}`;
 }
 
 /** The rejected files by error code: the YAML, the message after the file name, and the hint. */
@@ -79,6 +80,18 @@ const REFUSED: Record<string, readonly (readonly [yaml: string, message: string,
     [
       scheme('headers: { Host: "{signature}" }'),
       '6:20: scheme.headers.Host: is a header that every request has for itself',
+      SCHEME,
+    ],
+    [scheme('name: stripe'), '6:9: scheme.name: is the name of a built-in scheme', SCHEME],
+    [
+      scheme('tolerance-seconds: true'),
+      '6:22: scheme.tolerance-seconds: must be a number of seconds from 1 to 2592000',
+      SCHEME,
+    ],
+    [scheme('headers: { X-A: "{signature}", x-a: "a" }'), '6:12: scheme.headers: have a name twice', SCHEME],
+    [
+      scheme('headers: { X-A: "{id}{signature}" }'),
+      '3:11: scheme.signed: lacks {id}, which a header sends: anyone could change it',
       SCHEME,
     ],
   ],

@@ -67,6 +67,12 @@ describe('samples.deliveries', () => {
     'bad.headers': 'X-A: 1\nno header\n',
     'own.json': '{}',
     'own.headers': 'Host: x\n',
+    'key.json': '{}',
+    'key.headers': 'Authorization: Bearer x\n',
+    'sig.json': '{}',
+    'sig.headers': 'x-hub-signature-256: x\n',
+    'odd.json': '{}',
+    'odd.headers': Buffer.from([0xff]),
   };
 
   it('are files and folders of bodies, with their headers beside them', async () => {
@@ -89,6 +95,9 @@ describe('samples.deliveries', () => {
     [yaml('missing.json'), 'the file missing.json does not exist'],
     [yaml('bad.json'), 'bad.headers:2 is not a header line'],
     [yaml('own.json'), 'own.headers:1 has Host, which every request has for itself'],
+    [yaml('key.json'), 'key.headers:1 has Authorization, which carries credentials'],
+    [yaml('sig.json'), 'sig.headers:1 has x-hub-signature-256, which every delivery gets from the scheme'],
+    [yaml('odd.json'), 'odd.headers is not UTF-8 text'],
     [yaml('one.json').replace('scheme: github\n', ''), 'bodies are only used with a scheme'],
   ])('are refused in %j', async (text, message) => {
     const error = await refusal({ yaml: text, files, env: SECRET });
