@@ -298,6 +298,17 @@ export function filesOf({
   return [...files.map((to) => ({ from: `${stack}/${to}`, to })), ...shared.map((to) => ({ from: to, to }))];
 }
 
+/** The stacks that have a recipe for a sender of another scheme, by scheme. */
+export const SCHEME_RECIPES: Readonly<Record<string, readonly Stack[]>> = { 'standard-webhooks': ['express', 'flask'] };
+
+/** Returns the receiver to copy for a stack in a scheme. Its folder has both names, and it has no effects window. */
+export function recipeInScheme(stack: Stack, scheme: string): ReturnType<typeof recipeOf> {
+  const recipe = recipeOf(stack);
+  const shared = recipe.shared.filter((name) => !/effects/.test(name));
+  // The folder is looked up by name only.
+  return { ...recipe, shared, stack: `${recipe.stack}-${scheme}` as Stack };
+}
+
 /** Returns the command that serves a recipe's effects window over HTTP. */
 export function effectsServerOf({ effects, shared }: Recipe): string {
   const server = shared.includes(NODE_SERVER) ? `node ${NODE_SERVER}` : `python3 ${PYTHON_SERVER}`;

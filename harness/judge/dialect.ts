@@ -140,7 +140,8 @@ export function translateStatus(
   }
   if (expect.malformed === true) {
     if (!isUsual) return literal;
-    return status === dialect.malformed ? { kind: 'ambiguous' } : rejected;
+    // In a scheme, one status for both is as good as another. The specification demands 401 for credentials alone.
+    return status === dialect.malformed && !isFree ? { kind: 'ambiguous' } : rejected;
   }
   return isUsual || (isRejection(status) && status !== 429 && expect.pass.includes(401)) ? rejected : literal;
 }

@@ -3,7 +3,7 @@ import { appendFileSync, readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, it } from 'vitest';
-import { recipeOf, STACKS, type Stack, titleOfStack } from '../../contract/index.ts';
+import { recipeInScheme, recipeOf, SCHEME_RECIPES, STACKS, type Stack, titleOfStack } from '../../contract/index.ts';
 import { run } from '../../harness/index.ts';
 import type { RotationStep } from '../../scenarios/index.ts';
 import { isItsTurn } from '../setup/turn.ts';
@@ -164,6 +164,13 @@ function delivered(url: string, id: string): Promise<number> {
   return fetch(url, { method: 'POST', headers, body }).then(({ status }) => status);
 }
 
+/** The stack of each folder with a recipe for another scheme. */
+const SCHEME_FOLDERS = new Map(
+  Object.entries(SCHEME_RECIPES).flatMap(([scheme, stacks]) =>
+    stacks.map((stack) => [recipeInScheme(stack, scheme).stack as string, stack] as const),
+  ),
+);
+
 describe('the table of stacks', () => {
   it('lists the files that the recipes of a language share', () => {
     const names = RECIPES.flatMap((stack) => recipeOf(stack).shared ?? []);
@@ -176,7 +183,8 @@ describe('the table of stacks', () => {
     const root = fileURLToPath(new URL('../../recipes/', import.meta.url));
     const folderNames = readdirSync(root, { withFileTypes: true }).filter((entry) => entry.isDirectory());
     for (const { name } of folderNames) {
-      const listed = STACKS.filter((stack) => stack === name).map((stack) => [...recipeOf(stack).files].toSorted());
+      const isOf = (stack: Stack) => name === stack || SCHEME_FOLDERS.get(name) === stack;
+      const listed = STACKS.filter(isOf).map((stack) => [...recipeOf(stack).files].toSorted());
       const files = readdirSync(join(root, name), { recursive: true, withFileTypes: true })
         .filter((entry) => entry.isFile())
         .map((entry) => relative(join(root, name), join(entry.parentPath, entry.name)));

@@ -1,6 +1,6 @@
 /** The commands that send nothing: look-ups, signing and verifying by hand, starter files. */
 import { Argument, type Command, Option } from 'commander';
-import { STACKS } from '../../../contract/stacks.ts';
+import { SCHEME_RECIPES, STACKS } from '../../../contract/stacks.ts';
 import { type ActionMaker, collect, schemeOption, withRun } from './shared-options.ts';
 
 const EXPLAIN_HELP = `
@@ -131,6 +131,11 @@ function addFileCommands(program: Command, action: ActionMaker): void {
     .argument('[file]', 'file to write (default: hookproof.yaml); with --stack, a folder (default: this one)')
     .description('write a commented hookproof.yaml, and a receiver to start from')
     .option('--stack <name>', `write a receiver for this stack too (\`list\` lists them): ${STACKS.join(', ')}`)
+    .addOption(
+      new Option('--scheme <name>', 'with --stack, a receiver for a sender of this scheme').choices(
+        Object.keys(SCHEME_RECIPES),
+      ),
+    )
     .option('--force', 'replace existing files')
     .action(action(async () => (await import('../commands/init.ts')).initCommand));
 

@@ -4,7 +4,16 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { HookproofError } from '../../../contract/hookproof-error.ts';
 import { readPackageFile } from '../../../contract/package-file.ts';
-import { effectsServerOf, filesOf, recipeOf, STACKS, type Stack, titleOfStack } from '../../../contract/stacks.ts';
+import {
+  effectsServerOf,
+  filesOf,
+  recipeInScheme,
+  recipeOf,
+  SCHEME_RECIPES,
+  STACKS,
+  type Stack,
+  titleOfStack,
+} from '../../../contract/stacks.ts';
 import { CONFIG_FILE, configTemplate, SCHEMA_FILE } from '../../config/index.ts';
 import { whyNotWritable } from '../../writable.ts';
 import { stackCalled } from '../did-you-mean.ts';
@@ -14,6 +23,7 @@ import { schemaText } from './config.ts';
 interface InitFlags {
   readonly force?: boolean;
   readonly stack?: string;
+  readonly scheme?: string;
 }
 
 /** Runs `hookproof init`. `target` is the file to write; with `--stack`, a folder. */
@@ -23,11 +33,16 @@ export async function initCommand(target: string | undefined, flags: InitFlags):
     for (const stack of STACKS) process.stdout.write(`${stack.padEnd(width)}${titleOfStack(stack).title}\n`);
     return 0;
   }
+  if (flags.scheme !== undefined && flags.stack === undefined) {
+    throw new HookproofError('INIT_NO_STACK', '`--scheme` needs the stack of the receiver', {
+      hint: 'Add `--stack express` or `--stack flask`, or set `scheme` in hookproof.yaml.',
+    });
+  }
   const force = flags.force === true;
   const text =
     flags.stack === undefined
       ? await writeConfig(target ?? CONFIG_FILE, force)
-      : await writeRecipe(stackCalled(flags.stack, 'INIT_UNKNOWN_STACK'), target ?? '.', force);
+      : await writeRecipe(stackCalled(flags.stack, 'INIT_UNKNOWN_STACK'), flags.scheme, target ?? '.', force);
   process.stdout.write(`${text}\n`);
   return 0;
 }
@@ -65,18 +80,32 @@ async function writeSchema(folder: string): Promise<string> {
 /** The address on which the recipes listen unless PORT and HOST are set. */
 const RECIPE_URL = 'http://127.0.0.1:3000/hooks';
 
-async function writeRecipe(stack: Stack, folder: string, force: boolean): Promise<string> {
-  const recipe = recipeOf(stack);
-  const { stack: from, needs, install, run, effects, effectsBuild } = recipe;
+async function writeRecipe(stack: Stack, scheme: string | undefined, folder: string, force: boolean): Promise<string> {
+  const recipe = scheme === undefined ? recipeOf(stack) : recipeFor(stack, scheme);
+  const { needs, install, run, effects, effectsBuild } = recipe;
+  const from = recipeOf(stack).stack;
   const sources = filesOf(recipe).map(({ from: source, to }) => [join(folder, to), readRecipe(source)] as const);
   // Turns a comment of the template into a setting.
-  const config = configTemplate(RECIPE_URL).replace(/^# stack: \S+ */m, `stack: ${stack} `);
+  const config = configTemplate(RECIPE_URL)
+    .replace(/^# stack: \S+ */m, `stack: ${stack} `)
+    .replace(/^# scheme: \S+ */m, (line) => (scheme === undefined ? line : `scheme: ${scheme} `));
   // If a folder cannot be created, writing the file in it reports the error.
   for (const [path] of sources) await mkdir(dirname(path), { recursive: true }).catch(() => {});
   await writeAll([...sources, [join(folder, CONFIG_FILE), config]], force);
   const schema = await writeSchema(folder);
   const enter = folder === '.' ? [] : [`     cd ${quoted(folder)}`];
   const secret = '$(cat webhook-secret.txt)';
+  const generate = scheme === undefined ? 'openssl rand -hex 32' : 'echo "whsec_$(openssl rand -base64 24)"';
+  const effectsSteps = [
+    '  3. In a test environment, also check what the receiver stored:',
+    ...enter,
+    ...(effectsBuild === undefined ? [] : [`     ${effectsBuild}`]),
+    `     WEBHOOK_SECRET=${secret} hookproof run --effects-command '${effects}'`,
+    '',
+    `For a receiver on another machine, \`${effectsServerOf(recipe)}\` serves the effects window`,
+    'there as an endpoint. It needs WEBHOOK_EFFECTS_TOKEN with at least 16 characters. Do not start it in production.',
+    '',
+  ];
   return [
     ...sources.map(([file]) => `wrote ${file}`),
     `wrote ${join(folder, CONFIG_FILE)}`,
@@ -86,7 +115,7 @@ async function writeRecipe(stack: Stack, folder: string, force: boolean): Promis
     '',
     '  1. Generate a secret, and start the receiver:',
     ...enter,
-    '     (umask 077; openssl rand -hex 32 > webhook-secret.txt)',
+    `     (umask 077; ${generate} > webhook-secret.txt)`,
     ...(install === undefined ? [] : [`     ${install}`]),
     `     WEBHOOK_SECRET=${secret} ${run}`,
     '',
@@ -94,16 +123,18 @@ async function writeRecipe(stack: Stack, folder: string, force: boolean): Promis
     ...enter,
     `     WEBHOOK_SECRET=${secret} hookproof run`,
     '',
-    '  3. In a test environment, also check what the receiver stored:',
-    ...enter,
-    ...(effectsBuild === undefined ? [] : [`     ${effectsBuild}`]),
-    `     WEBHOOK_SECRET=${secret} hookproof run --effects-command '${effects}'`,
-    '',
+    ...(scheme === undefined ? effectsSteps : []),
     'Do not commit webhook-secret.txt.',
-    '',
-    `For a receiver on another machine, \`${effectsServerOf(recipe)}\` serves the effects window`,
-    'there as an endpoint. It needs WEBHOOK_EFFECTS_TOKEN with at least 16 characters. Do not start it in production.',
   ].join('\n');
+}
+
+/** Returns the recipe of a stack in a scheme. */
+function recipeFor(stack: Stack, scheme: string): ReturnType<typeof recipeOf> {
+  const stacks = SCHEME_RECIPES[scheme] ?? [];
+  if (stacks.includes(stack)) return recipeInScheme(stack, scheme);
+  throw new HookproofError('INIT_NO_RECIPE', `there is no recipe for ${stack} in the scheme ${scheme}`, {
+    hint: `Choose from ${stacks.join(', ')}, or leave out \`--scheme\`.`,
+  });
 }
 
 function readRecipe(path: string): string {

@@ -1,0 +1,1 @@
+../waitress_server.py
