@@ -104,10 +104,10 @@ export function findLeaks(
   /** Returns whether the answer contains one of the spellings, and the request did not. */
   const isNew = (spellings: readonly string[], furtherOf: (value: string) => readonly string[] = () => []): boolean => {
     if (!spellings.some((spelling) => folded.includes(spelling))) return false;
-    // Servers trim header values and split lists, so a part of a sent value is an echo, too. Sent values are decoded
-    // like the answer: the echo of a value that contains a secret leaks nothing.
+    // Servers trim header values, split lists, and escape what is not ASCII, so a part of a sent value is an echo,
+    // too. Sent values are decoded like the answer: the echo of a value that contains a secret leaks nothing.
     const echoes = sent
-      .flatMap((value) => [value, ...value.split(/[\s,]+/)])
+      .flatMap((value) => [value, ...value.split(/[\s,]+/), ...value.split(/[^ -~]+/)])
       .flatMap((value) => [...furtherOf(value), ...decodeText(value).map((one) => one.text)])
       .map((value) => value.toLowerCase())
       .filter((value) => spellings.some((spelling) => value.includes(spelling)));

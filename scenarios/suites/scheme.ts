@@ -3,9 +3,15 @@
  * works for any scheme that has the part it changes. In the scheme of the specification, none of them applies.
  */
 import type { HeaderLine, JsonObject } from '../../contract/index.ts';
-import { headersOfScheme, type Scheme, type SchemeInput, schemeDigest } from '../../contract/signing/index.ts';
+import {
+  headersOfScheme,
+  type Scheme,
+  type SchemeInput,
+  type SchemeSample,
+  schemeDigest,
+} from '../../contract/signing/index.ts';
 import { both, setHeader } from '../changes/addressing.ts';
-import { randomSignature } from '../changes/signing.ts';
+import { randomSignature, signedOver } from '../changes/signing.ts';
 import { accepted, anyClearAnswer, refused } from '../expectations.ts';
 import type { Change, Delivery, Expectation, Kit, KitScheme, Scenario, SignChange, Suite } from '../scenario.ts';
 import { family, type Own } from './family.ts';
@@ -37,6 +43,11 @@ const anAlgorithm = needs('name of the algorithm before its signature', ({ signa
 const aPrefix = needs('prefix of signatures', ({ signature }) => !signature.startsWith('{value}'));
 const always: Applies = () => null;
 const twoSamples: Applies = (scheme) => (scheme.samples.length > 1 ? null : 'the sender has no second sample');
+
+const otherTypes: Applies = ({ samples: [first, ...others] }) =>
+  others.some((one) => first !== undefined && typeOf(one) !== typeOf(first))
+    ? null
+    : 'all samples of the sender have one Content-Type';
 
 function signedWith(body: Uint8Array, kit: Kit, scheme: KitScheme, message: Partial<SchemeInput> = {}): string {
   return schemeDigest(scheme.literal, { ...scheme, body, ...message }, kit.secret).toString(scheme.literal.encoding);
@@ -201,30 +212,36 @@ const accepts = { ...shared, requirements: ['delivery-200'], verb: 'Accepts', ex
 
 const DAY = 86_400;
 
-const eachSample = {
+const typeOf = ({ headers }: SchemeSample) =>
+  headers.find(([name]) => name.toLowerCase() === 'content-type')?.[1]?.split(';')[0];
+
+/** Sends the samples whose Content-Type is that of the first one, or the others. */
+const eachSample = (isLikeFirst: boolean) => ({
   flow: ({ scheme }: Kit): Delivery[][] =>
-    (scheme?.samples ?? []).map(({ name, body, headers }) => [
-      {
-        label: name,
-        change: {
-          serialise: () => Buffer.from(body),
-          address: {
-            label: `the headers of ${name}`,
-            make: (head) => ({
-              ...head,
-              headers: [
-                ...head.headers.filter(
-                  ([one]) => !headers.some(([other]) => other.toLowerCase() === one.toLowerCase()),
-                ),
-                ...headers,
-              ],
-            }),
+    (scheme?.samples ?? [])
+      .filter((one, _, [first = one]) => (typeOf(one) === typeOf(first)) === isLikeFirst)
+      .map(({ name, body, headers }) => [
+        {
+          label: name,
+          change: {
+            serialise: () => Buffer.from(body),
+            address: {
+              label: `the headers of ${name}`,
+              make: (head) => ({
+                ...head,
+                headers: [
+                  ...head.headers.filter(
+                    ([one]) => !headers.some(([other]) => other.toLowerCase() === one.toLowerCase()),
+                  ),
+                  ...headers,
+                ],
+              }),
+            },
           },
+          expect: accepted,
         },
-        expect: accepted,
-      },
-    ]),
-};
+      ]),
+});
 
 const OTHER_HOST = 'other-endpoint.example';
 const atOtherHost = (url: string) => `http://${OTHER_HOST}${new URL(url).pathname}${new URL(url).search}`;
@@ -270,7 +287,14 @@ const twice = {
 const scenarios: readonly Scenario[] = [
   ...family(
     { ...accepts, mistake: 'plain-delivery-rejected' },
-    { samples: ['each sample of the sender', eachSample, of(twoSamples)] },
+    {
+      samples: ['each sample of the sender', eachSample(true), of(twoSamples)],
+      'samples-of-another-type': [
+        'each sample of the sender with another Content-Type',
+        eachSample(false),
+        of(otherTypes, { level: 'should', note: 'An endpoint may expect only one of them.' }),
+      ],
+    },
   ),
   ...family(
     { ...accepts, level: 'should', of: 'a delivery of', mistake: 'valid-body-size-rejected' },
@@ -427,6 +451,21 @@ const scenarios: readonly Scenario[] = [
             return headersOfScheme(scheme.literal, scheme, [signedWith(body, kit, { ...scheme, literal })]);
           }),
         of(needs('signed value besides the body', ({ signed }) => signed !== '{body}')),
+      ],
+      'dollar-doubled': [
+        'a body in which a $ was doubled after signing',
+        (label) => ({
+          serialise: (value) => Buffer.from(JSON.stringify({ ...(value as JsonObject), price: '$$5' })),
+          sign: signedOver(label, (body) =>
+            Buffer.from(
+              Buffer.from(body)
+                .toString()
+                .replaceAll('$$', () => '$'),
+            ),
+          ),
+        }),
+        'raw-body-fallback',
+        of(always, { note: 'A replacement text of `String.replace` reads `$$` as one `$`.' }),
       ],
       'other-sample': [
         'the signature of another kind of delivery',

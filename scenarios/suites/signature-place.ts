@@ -51,7 +51,7 @@ function inAnother(address: AddressChange, name: string): AddressChange {
   const copy: AddressChange = {
     label,
     make: (head, kit, body) =>
-      sameHeaderName(name, kit.signatureHeader)
+      [kit.signatureHeader, ...(kit.scheme?.literal.aliases ?? [])].some((own) => sameHeaderName(name, own))
         ? head
         : { ...head, headers: [...head.headers, [name, signatureHeader(kit.sign(body), kit)]] },
   };

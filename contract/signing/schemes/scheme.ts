@@ -38,6 +38,8 @@ export interface Scheme {
   readonly toleranceSeconds?: number;
   /** Set if only the age of a delivery is limited, so that a time in the future is never rejected. */
   readonly isFutureUnlimited?: true;
+  /** Other headers in which receivers of the service may read the same signature. */
+  readonly aliases?: readonly string[];
   /** The answers with which a receiver accepts and rejects a delivery. */
   readonly accepts: readonly SchemeStatus[];
   readonly rejects: readonly SchemeStatus[];

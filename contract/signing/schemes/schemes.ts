@@ -84,6 +84,7 @@ export const FOREIGN_SCHEMES: readonly Scheme[] = [
     title: 'Svix',
     documentation: 'https://docs.svix.com/receiving/verifying-payloads/how-manual',
     headers: { 'svix-id': '{id}', 'svix-timestamp': '{timestamp}', 'svix-signature': '{signature}' },
+    aliases: ['webhook-signature'],
   },
   {
     ...TEXT_KEY,
@@ -136,6 +137,7 @@ export const FOREIGN_SCHEMES: readonly Scheme[] = [
     title: 'GitHub',
     documentation: 'https://docs.github.com/en/webhooks/using-webhooks/validating-webhook-deliveries',
     headers: { 'X-Hub-Signature-256': '{signature}' },
+    aliases: ['X-Hub-Signature'],
     signed: '{body}',
     encoding: 'hex',
     signature: 'sha256={value}',

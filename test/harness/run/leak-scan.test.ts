@@ -129,6 +129,12 @@ describe('findLeaks', () => {
     expect(leaksIn(body, [], ['another value'])).toEqual(['secret']);
   });
 
+  it('does not report the echo of a value whose last byte is escaped', () => {
+    const answer = `cannot decode "${right}\\xff"`;
+    expect(leaksIn(answer, [], [`${right}\u00ff`])).toEqual([]);
+    expect(leaksIn(answer)).toEqual(['signature']);
+  });
+
   it('does not report the echo of a percent-encoded value', () => {
     const sent = encodeURIComponent(right);
     expect(sent).not.toBe(right);
