@@ -192,6 +192,11 @@ async function signingMistakes(): Promise<Candidate[]> {
   return [{ value: 'base64', description: 'as the sender does' }, ...all];
 }
 
+async function schemes(): Promise<Candidate[]> {
+  const { SCHEMES } = await import('../../contract/signing/index.ts');
+  return SCHEMES.map(({ name, title }) => ({ value: name, description: title }));
+}
+
 async function notificationKinds(): Promise<Candidate[]> {
   return plain((await import('../../contract/index.ts')).NOTIFICATION_KINDS);
 }
@@ -204,6 +209,7 @@ const VALUES: Readonly<Record<string, Source>> = {
   '--fault': faults,
   '--as': signingMistakes,
   '--kind': notificationKinds,
+  '--scheme': schemes,
   '--state': () => plain(['pending', 'running', 'done', 'superseded', 'dead']),
   '--client-cert-mode': () => plain(['required', 'optional']),
   'explain id': explained,

@@ -173,6 +173,12 @@ const without = (placeholder: 'timestamp' | 'id') => edited((lines, scheme) => r
 /** Sends another value of a placeholder than is signed. */
 const resent = (edit: (scheme: KitScheme) => Partial<Message>) => moved(() => ({}), edit);
 
+/** Sends the signed time with more characters. */
+function followedBy(end: string): Delivery {
+  const label = `the time followed by ${JSON.stringify(end)}`;
+  return { label, change: resent(({ timestamp }) => ({ timestamp: `${timestamp}${end}` }))(label), expect: refused };
+}
+
 const seconds = (scheme: KitScheme) => Number(scheme.timestamp);
 const tolerance = ({ literal }: KitScheme) => literal.toleranceSeconds ?? 300;
 const at = (offset: (scheme: KitScheme) => number) =>
@@ -398,14 +404,19 @@ const scenarios: readonly Scenario[] = [
       'time-missing': ['a delivery without its time', without('timestamp'), of(aTime)],
       'time-empty': ['a delivery with an empty time', resent(() => ({ timestamp: '' })), of(aTime)],
       'time-followed-by-text': [
-        'a delivery whose time has a letter behind it',
-        resent(({ timestamp }) => ({ timestamp: `${timestamp}x` })),
+        'a delivery whose time has a letter, a fraction or a blank behind it',
+        { flow: () => ['x', '.9', ' '].map((end) => [followedBy(end)]) },
         of(aTime, { level: 'should' }),
       ],
       'time-missing-as-signed': ['a delivery that was signed without its time', signedWithout('timestamp'), of(aTime)],
       'id-missing': ['a delivery without its id', without('id'), of(anId)],
       'id-missing-as-signed': ['a delivery that was signed without its id', signedWithout('id'), of(anId)],
       'id-empty': ['a delivery with an empty id', resent(() => ({ id: '' })), of(anId)],
+      'id-signed-empty': [
+        'a delivery that was signed with an empty id',
+        message(() => ({ id: '' })),
+        of(anId, { level: 'should' }),
+      ],
       'id-changed': [
         'a delivery whose id was changed',
         resent(({ id }) => ({ id: `${id}0` })),
@@ -526,6 +537,16 @@ const scenarios: readonly Scenario[] = [
       'header-without-value': [
         'an empty signature header, and words in place of one',
         oneByOne(['', ' ', 'undefined', 'null', 'true'].map((word) => inHeader(JSON.stringify(word), () => word))),
+        of(aPrefix),
+      ],
+      'label-alone': [
+        'a signature header that ends with the label of a signature',
+        (label) =>
+          changed(label, (_body, _kit, scheme) => {
+            const own = (scheme.literal.signature.split('{value}')[0] ?? '').replace(/\W$/, '');
+            return headersOfScheme({ ...scheme.literal, signature: '{value}' }, scheme, [own]);
+          }),
+        'signature-check-throws',
         of(aPrefix),
       ],
     },

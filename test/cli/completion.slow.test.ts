@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { complete } from '../../harness/cli/complete.ts';
 import { commandsOf, createProgram } from '../../harness/cli/program.ts';
-import { CATALOGUE } from '../../scenarios/index.ts';
+import { EVERY_SUITE } from '../../scenarios/index.ts';
 import { lacks } from '../setup/programs.ts';
 import { hookproof, MAIN } from './hookproof.ts';
 
@@ -68,7 +68,7 @@ describe('completion of', () => {
   });
 
   it('every scenario, with its title', async () => {
-    const all = CATALOGUE.flatMap(({ scenarios }) =>
+    const all = EVERY_SUITE.flatMap(({ scenarios }) =>
       scenarios.map(({ id, title }) => ({ value: id, description: title })),
     );
     expect((await complete(['run', '--scenario', ''])).candidates).toEqual(all);
