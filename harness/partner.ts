@@ -41,6 +41,11 @@ export interface Partner {
   readonly lookup?: LookupFunction;
 }
 
+/** Returns the deliveries of the sender: the configured ones, or the samples of its scheme. Empty without a scheme. */
+export function samplesOf({ deliveries, signing }: Pick<Partner, 'deliveries' | 'signing'>): readonly SchemeSample[] {
+  return deliveries ?? signing?.scheme?.samples ?? [];
+}
+
 /** Returns the secrets that are currently valid: one or two during a rotation. */
 export function validSecrets({ signing, rotation }: Pick<Partner, 'signing' | 'rotation'>): string[] {
   if (rotation === undefined) return signing === undefined ? [] : [signing.secret];

@@ -14,6 +14,7 @@ import {
 } from '../contract/index.ts';
 import { requireSchemeKey } from '../contract/signing/schemes/check-scheme.ts';
 import type { Scheme } from '../contract/signing/schemes/scheme.ts';
+import { signatureHeaderOf } from '../contract/signing/schemes/sign-scheme.ts';
 import {
   type Budget,
   type ConnectionObserver,
@@ -182,7 +183,8 @@ export function resolveOptions(options: ReceiverOptions): ReceiverConfig {
   requirePositive('RECEIVER_SINK', 'sinkTimeLimitMs', 'milliseconds', sinkLimit, DEFAULT_SINK_TIME_LIMIT_MS);
   const limits = resolveLimits(options.limits, bodyLimit);
 
-  const signatureHeader = signing?.header ?? schemeHeader(signing?.scheme) ?? DEFAULT_SIGNATURE_HEADER;
+  const ofScheme = signing?.scheme && signatureHeaderOf(signing.scheme);
+  const signatureHeader = signing?.header ?? ofScheme ?? DEFAULT_SIGNATURE_HEADER;
   const apiKeyHeader = apiKey?.header ?? DEFAULT_API_KEY_HEADER;
   if (signing !== undefined) {
     requireHeaderName(signatureHeader, 'signing.header');
@@ -276,11 +278,6 @@ function checkSink({ sink, inbox, handlers = {} }: ReceiverOptions): void {
       hint: 'Leave out handlers, and handle notifications where they leave the broker; or use inbox instead of sink.',
     },
   );
-}
-
-/** Returns the name of the header that contains the signature. */
-function schemeHeader(scheme: Scheme | undefined): string | undefined {
-  return Object.entries(scheme?.headers ?? {}).find(([, template]) => template.includes('{signature}'))?.[0];
 }
 
 /** Rejects options that a scheme excludes. Throws `SECRET_INVALID` for a secret without a key of the scheme. */

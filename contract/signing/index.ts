@@ -32,8 +32,16 @@ export {
   signMistakenly,
   whoChangedBody,
 } from './mistakes.ts';
+export { signaturesOfScheme } from './schemes/check-scheme.ts';
 export type { Scheme, SchemeInput, SchemeSample } from './schemes/scheme.ts';
 export { FOREIGN_SCHEMES, SCHEMES, SERVICE_SCHEME } from './schemes/schemes.ts';
-export { describeScheme, headersOfScheme, messageIdOf, schemeDigest, signWithScheme } from './schemes/sign-scheme.ts';
+export {
+  describeScheme,
+  headersOfScheme,
+  messageIdOf,
+  schemeDigest,
+  signatureHeaderOf,
+  signWithScheme,
+} from './schemes/sign-scheme.ts';
 export { verifyWithScheme, waysToSign } from './schemes/verify-scheme.ts';
 export { hmac, signatureOf } from './sign.ts';

@@ -9,7 +9,7 @@ import { checkPartner, PartnerHeaderError } from '../sender/index.ts';
 import { type Given, givenText, givenTexts, problemWith, type Resolution, redacted, show } from './given.ts';
 import { type Advice, type Problem, quoted } from './problems.ts';
 import { checkSecret, resolveDeliveries, resolveScheme } from './resolve-scheme.ts';
-import { REFERENCE_HINT, readReference, readSecret, splitReferences } from './secrets.ts';
+import { CREDENTIAL_HEADERS, REFERENCE_HINT, readReference, readSecret, splitReferences } from './secrets.ts';
 import { defaultText, SETTINGS, type SettingPath, settingAt } from './settings.ts';
 import { resolveTls, type TlsMaterial } from './tls-material.ts';
 import { jsonOr } from './values.ts';
@@ -153,9 +153,6 @@ interface GivenHeader {
   readonly value: string;
   readonly given: Given<string>;
 }
-
-/** Headers that always carry credentials. Their values must be given by reference. */
-const CREDENTIAL_HEADERS = /^(?:authorization|proxy-authorization|cookie)$/i;
 
 /**
  * Returns the header lines, those of the configuration file first. A flag replaces the file's header with the same

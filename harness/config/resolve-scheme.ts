@@ -15,7 +15,7 @@ import { nearestName } from '../nearest-name.ts';
 import { type Given, givenText, givenTexts, problemWith, type Resolution, show } from './given.ts';
 import { quoted } from './problems.ts';
 import { MAX_CONFIG_BYTES, utf8Text, whyUnreadable } from './read-file.ts';
-import { refusedFile } from './secrets.ts';
+import { CREDENTIAL_HEADERS, refusedFile } from './secrets.ts';
 
 const CODE = 'CONFIG_SCHEME';
 const NOT_A_KEY = 'no-key-of-scheme';
@@ -113,8 +113,6 @@ async function filesOf(given: Given<string>, { problems }: Resolution): Promise<
 }
 
 const HEADERS = '.headers';
-/** Headers whose values are secrets, which no file of deliveries may have. */
-const CREDENTIAL = /^(?:authorization|proxy-authorization|cookie)$/i;
 const PATH_HINT = 'Give a file that is a body of the sender, or a folder of such files.';
 
 async function readSample(
@@ -152,7 +150,7 @@ async function readSample(
     if (Object.keys(scheme.headers).some((own) => sameHeaderName(own, name))) {
       return refuse(`${place} has ${name}, which every delivery gets from the scheme`, 'Remove the line.');
     }
-    if (CREDENTIAL.test(name)) {
+    if (CREDENTIAL_HEADERS.test(name)) {
       return refuse(`${place} has ${name}, which carries credentials`, 'Set it in `headers`, as a reference.');
     }
     const value = line.slice(colon + 1).trim();

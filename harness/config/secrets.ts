@@ -29,6 +29,9 @@ export type Reference =
  */
 export const WHOLE_REFERENCE = /^\$\{(?:env:[A-Za-z_][A-Za-z0-9_]*|file:[^{}]+)\}$/;
 
+/** Headers that always carry credentials. Their values must be given by reference. */
+export const CREDENTIAL_HEADERS = /^(?:authorization|proxy-authorization|cookie)$/i;
+
 export const REFERENCE_HINT = `Write \${env:NAME} for an environment variable, or \${file:PATH} for a file.`;
 
 /** Splits text into literal text and references; undefined if a `${` does not begin a valid reference. */

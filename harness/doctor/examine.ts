@@ -1,11 +1,11 @@
 /** The doctor: examines everything that a delivery needs, and reports findings. It gives no verdict. */
 
-import { HookproofError, headerValues, type JsonValue, type Notification } from '../../contract/index.ts';
+import { HookproofError, type JsonValue, type Notification } from '../../contract/index.ts';
 import { maskUrl } from '../../contract/masked-url.ts';
 import { type CollectedConfig, collectConfig, type LoadOptions } from '../config/index.ts';
-import type { Partner } from '../partner.ts';
+import { type Partner, samplesOf } from '../partner.ts';
 import type { Redactor } from '../report/index.ts';
-import { prepareBody, serialise, sign, signatureHeaderNames } from '../sender/index.ts';
+import { prepareBody, serialise, sign, signaturesIn } from '../sender/index.ts';
 import { type AddressPolicy, endpointOf, LOCAL_TOO } from '../transport/index.ts';
 import { version } from '../version.ts';
 import { type Cleaner, cleanSection, createCleaner } from './clean.ts';
@@ -132,16 +132,14 @@ function planDelivery({ options: { makeNotification }, collected: { config }, re
   const { partner } = config;
   const { id, type, body } = bodyToDeliver(partner, makeNotification);
   const prepared = prepareBody(body, partner);
-  for (const name of signatureHeaderNames(partner)) {
-    for (const value of headerValues(prepared.headers, name)) redactor.addSignature(value);
-  }
+  for (const signature of signaturesIn(prepared, partner)) redactor.addSignature(signature);
   const credentials = partner.signing !== undefined || partner.apiKey !== undefined;
   return { delivery: { partner, prepared }, view: { id, type, credentials } };
 }
 
 /** Returns a notification, or in a scheme the first delivery of its sender. */
 function bodyToDeliver(partner: Partner, makeNotification: () => Notification) {
-  const [sample] = partner.deliveries ?? partner.signing?.scheme?.samples ?? [];
+  const [sample] = samplesOf(partner);
   if (sample !== undefined) return { id: sample.name, type: sample.name, body: Buffer.from(sample.body) };
   const notification = makeNotification();
   return { id: notification.id, type: notification.type, body: serialise(notification as unknown as JsonValue) };

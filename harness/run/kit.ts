@@ -2,10 +2,11 @@
 import { hash } from 'node:crypto';
 import { certificateBlocks, rogueCertificates } from '../../certs/index.ts';
 import { DEFAULT_API_KEY_HEADER, DEFAULT_SIGNATURE_HEADER, EFFECT_DECIMALS } from '../../contract/index.ts';
+import { signatureHeaderOf } from '../../contract/signing/index.ts';
 import { type Kit, newTestId, type Scenario, samples, scenariosOwning } from '../../scenarios/index.ts';
 import type { Partner } from '../partner.ts';
 import { sign } from '../sender/index.ts';
-import { schemeOfKit, signatureHeaderOf, signIn } from './scheme-kit.ts';
+import { schemeOfKit, signIn } from './scheme-kit.ts';
 
 const ALPHABET = 'abcdefghijklmnopqrstuvwxyz0123456789';
 

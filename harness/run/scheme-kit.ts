@@ -1,13 +1,8 @@
 /** What a kit has for a sender that signs in another scheme: an id and a time for each delivery, and its deliveries. */
 import { HookproofError, type JsonObject } from '../../contract/index.ts';
-import { headersOfScheme, type Scheme, schemeDigest } from '../../contract/signing/index.ts';
+import { headersOfScheme, schemeDigest, signatureHeaderOf } from '../../contract/signing/index.ts';
 import type { Kit, KitScheme, SignChange } from '../../scenarios/index.ts';
-import type { Partner } from '../partner.ts';
-
-/** Returns the name of the header of a scheme that has the signature. */
-export function signatureHeaderOf({ headers }: Scheme): string {
-  return Object.keys(headers).find((name) => headers[name]?.includes('{signature}')) ?? '';
-}
+import { type Partner, samplesOf } from '../partner.ts';
 
 /** Signs a body with the id and the time of a delivery. */
 export function signIn({ literal, ...message }: KitScheme, body: Uint8Array, secret: string): string {
@@ -34,25 +29,27 @@ export function kitOfDelivery(kit: Kit, edited?: SignChange['message']): Kit {
 
 const nowInSeconds = () => Math.floor(Date.now() / 1000);
 
-/** Matches the first member that identifies a delivery, and its value. */
-const ID = /("(?:id|event_id|eventId|webhookEventId|message_id|hook_id)"\s*:\s*)(?:"([a-z]+_)?(?:[^"\\]|\\.)*"|\d+)/i;
+/** Matches the first member that identifies a delivery, with the beginning of its value if that is a text. */
+const ID =
+  /("(?:id|event_id|eventId|webhookEventId|message_id|hook_id)"\s*:\s*)(?:("(?:[a-z]+_)?)(?:[^"\\]|\\.)*"|\d+)/i;
 
 /**
  * Returns what a kit has in addition in a scheme. The plain notification is the first delivery of the sender, with a
  * new id, so that no two have the same body.
  */
-export function schemeOfKit({ signing, deliveries, url }: Partner): Partial<Pick<Kit, 'scheme' | 'notification'>> {
+export function schemeOfKit(partner: Partner): Partial<Pick<Kit, 'scheme' | 'notification'>> {
+  const { signing, url } = partner;
   if (signing?.scheme === undefined) return {};
   const { scheme: literal } = signing;
-  const samples = deliveries ?? literal.samples;
+  const samples = samplesOf(partner);
   const plain = Buffer.from(samples[0]?.body ?? '{"id":"evt_1","type":"test"}').toString();
   return {
     scheme: messageIn({ literal, url, samples }, { id: 'msg_0', timestamp: nowInSeconds() }),
     notification() {
       const { integer, nonce } = this as Kit;
       return parsed(
-        plain.replace(ID, (_, name: string, prefix: string | undefined, at: number, all: string) =>
-          all.slice(at + name.length).startsWith('"') ? `${name}"${prefix ?? ''}${nonce(20)}"` : name + integer(1e9),
+        plain.replace(ID, (_, name: string, beginning: string | undefined) =>
+          beginning === undefined ? name + integer(1e9) : `${name}${beginning}${nonce(20)}"`,
         ),
       );
     },

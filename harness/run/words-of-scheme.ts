@@ -1,8 +1,7 @@
 /** Turns texts about the scheme of the specification into texts about another one. */
 import { DEFAULT_SIGNATURE_HEADER } from '../../contract/index.ts';
-import { describeScheme, type Scheme } from '../../contract/signing/index.ts';
+import { describeScheme, type Scheme, signatureHeaderOf } from '../../contract/signing/index.ts';
 import type { Diagnosis, ScenarioResult } from '../report/result-document.ts';
-import { signatureHeaderOf } from './scheme-kit.ts';
 
 /** The suites whose causes are mistakes in verification. */
 const ABOUT_SIGNATURES = /^(?:signature|raw-body|scheme)\//;

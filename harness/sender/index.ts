@@ -31,8 +31,8 @@ export {
   prepareBody,
   serialise,
   sign,
-  signatureHeaderNames,
   signatureLines,
+  signaturesIn,
 } from './prepare.ts';
 export {
   createSender,

@@ -5,12 +5,19 @@ import {
   DEFAULT_API_KEY_HEADER,
   DEFAULT_SIGNATURE_HEADER,
   type HeaderLine,
+  headerValues,
   type JsonValue,
   type Notification,
   sameHeaderName,
 } from '../../contract/index.ts';
-import { messageIdOf, signatureOf, signWithScheme } from '../../contract/signing/index.ts';
-import type { Partner } from '../partner.ts';
+import {
+  messageIdOf,
+  signatureHeaderOf,
+  signatureOf,
+  signaturesOfScheme,
+  signWithScheme,
+} from '../../contract/signing/index.ts';
+import { type Partner, samplesOf } from '../partner.ts';
 import { endpointOf, type Prepared } from '../transport/index.ts';
 
 /**
@@ -35,12 +42,15 @@ export function signatureLines(body: Uint8Array, { signing, url }: Pick<Partner,
   return signWithScheme(scheme, { body, url, id: messageIdOf(body, timestamp), timestamp }, [secret]);
 }
 
-/** Returns the names of the headers that contain a signature. */
-export function signatureHeaderNames({ signing }: Pick<Partner, 'signing'>): string[] {
+/**
+ * Returns the signatures of a prepared delivery, for redaction: the whole value of the header, and in a scheme also
+ * each signature in it, without what surrounds it.
+ */
+export function signaturesIn({ headers }: Pick<Prepared, 'headers'>, { signing }: Pick<Partner, 'signing'>): string[] {
   if (signing === undefined) return [];
   const { header = DEFAULT_SIGNATURE_HEADER, scheme } = signing;
-  if (scheme === undefined) return [header];
-  return Object.keys(scheme.headers).filter((name) => scheme.headers[name]?.includes('{signature}'));
+  if (scheme === undefined) return headerValues(headers, header);
+  return [...headerValues(headers, signatureHeaderOf(scheme)), ...signaturesOfScheme(scheme, headers)];
 }
 
 /**
@@ -89,8 +99,7 @@ export function address({
     ['Content-Type', CONTENT_TYPE],
     ['Content-Length', String(body.length)],
   ];
-  const deliveries = partner.deliveries ?? partner.signing?.scheme?.samples;
-  for (const [name, value] of deliveries?.[0]?.headers ?? []) {
+  for (const [name, value] of samplesOf(partner)[0]?.headers ?? []) {
     if (sameHeaderName(name, 'Content-Type')) headers[1] = [name, value];
     // An id in a header is another one in each delivery.
     else headers.push([name, UUID.test(value) ? randomUUID() : value]);

@@ -3,6 +3,7 @@
  * command that produces its value, for the commands that reproduce a delivery.
  */
 import { createHash } from 'node:crypto';
+import { quote } from '../../contract/shell-word.ts';
 import { hmac, mistakenBody, schemeDigest, signBody } from '../../contract/signing/index.ts';
 import type { RequirementId } from '../requirements.ts';
 import type { Feature, Kit, SignChange } from '../scenario.ts';
@@ -90,7 +91,7 @@ export const unsigned: SignChange = { label: 'no signature header', make: () => 
 export function literal(
   value: string,
   label = `the text ${JSON.stringify(value)}`,
-  shell = `printf %s ${shellWord(value)}`,
+  shell = `printf %s ${quote(value)}`,
 ): SignChange {
   return { label, make: () => value, shell };
 }
@@ -116,7 +117,7 @@ export function signedWith(label: string, secret: (kit: Kit) => string | Uint8Ar
 /** Signs correctly, but with this text as the secret. */
 export function signedWithText(secret: string): SignChange {
   const label = secret === '' ? 'signed with an empty secret' : `signed with the secret ${JSON.stringify(secret)}`;
-  return signedWith(label, () => secret, signatureUnder(shellWord(secret)));
+  return signedWith(label, () => secret, signatureUnder(quote(secret)));
 }
 
 /**
@@ -181,11 +182,6 @@ export function shifted(base64: string, start: number, end: number, steps = 4): 
 
 /** Shell command that encodes its input as base64 on one line. */
 const AS_BASE64 = 'openssl base64 -A';
-
-/** Quotes a text as one word for a POSIX shell. */
-export function shellWord(text: string): string {
-  return `'${text.replaceAll("'", "'\\''")}'`;
-}
 
 /**
  * Returns a shell command that computes the HMAC in base64 with the secret in this shell word. `algorithm` is a digest

@@ -1,5 +1,6 @@
 /** Helpers for the families of signature checks. */
-import { derived, joined, type SigningScheme, type SigningSubject, shellWord } from '../changes/signing.ts';
+import { quote } from '../../contract/shell-word.ts';
+import { derived, joined, type SigningScheme, type SigningSubject } from '../changes/signing.ts';
 import { refused } from '../expectations.ts';
 import type { Change, Delivery, SignChange } from '../scenario.ts';
 
@@ -35,7 +36,7 @@ export function piped(
 
 /** Sends the valid signature with a text before and after it. */
 export function enclosed({ shell }: SigningScheme, before: string, after: string) {
-  const print = (text: string) => (text === '' ? [] : [`printf %s ${shellWord(text)}`]);
+  const print = (text: string) => (text === '' ? [] : [`printf %s ${quote(text)}`]);
   const command = joined(...print(before), shell, ...print(after));
   return (label: string): Change => ({ sign: derived(label, (valid) => before + valid + after, command) });
 }

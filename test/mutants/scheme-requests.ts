@@ -2,7 +2,7 @@
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { type Agent, type ClientRequest, type IncomingMessage, request } from 'node:http';
 import { type HeaderLine, sameHeaderName } from '../../contract/index.ts';
-import { type Scheme, signWithScheme } from '../../contract/signing/index.ts';
+import { type Scheme, signatureHeaderOf, signWithScheme } from '../../contract/signing/index.ts';
 
 export const PUBLIC_URL = 'https://partner.test/webhooks?team=1';
 export const BODY = Buffer.from('{"type":"a.b","n":1.50,"name":"café"}');
@@ -30,7 +30,7 @@ export function requestsIn(
   scheme: Scheme,
   secret: string,
 ): Record<string, SchemeRequest & { readonly status: number }> {
-  const [signatureName = ''] = Object.entries(scheme.headers).find(([, value]) => value.includes('{signature}')) ?? [];
+  const signatureName = signatureHeaderOf(scheme);
   const other = secretOf(scheme);
   const valid = sign(scheme, [secret]);
   const signed = (changes: object) => sign(scheme, [secret], changes);

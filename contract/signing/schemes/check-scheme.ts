@@ -74,6 +74,11 @@ function faultOf(scheme: Scheme, { faults, timestamp, signatures }: SchemeHeader
   return Math.abs(now - timestamp) > toleranceSeconds ? 'out-of-tolerance' : undefined;
 }
 
+/** Returns the values of the signatures in the headers of a delivery. */
+export function signaturesOfScheme(scheme: Scheme, lines: readonly HeaderLine[]): readonly string[] {
+  return readHeaders(scheme, lines).signatures;
+}
+
 /** Reads the headers of a delivery in a scheme. */
 export function readHeaders(scheme: Scheme, lines: readonly HeaderLine[]): SchemeHeaders {
   const faults: HeaderFault[] = [];

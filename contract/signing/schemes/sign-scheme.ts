@@ -109,10 +109,16 @@ export function messageIdOf(body: Uint8Array, timestamp: number): string {
 /** The names of the encodings of a signature. */
 export const ENCODINGS = { base64: 'Base64', hex: 'hex', base64url: 'Base64 for URLs' } as const;
 
+/** Returns the name of the header that contains the signature. */
+export function signatureHeaderOf({ headers }: Pick<Scheme, 'headers'>): string {
+  return Object.keys(headers).find((name) => headers[name]?.includes('{signature}')) ?? '';
+}
+
 /** Describes what is signed and how the value is written. */
-export function describeScheme({ algorithm, encoding, signed, signature, headers }: Omit<Scheme, 'samples'>): string {
+export function describeScheme(scheme: Omit<Scheme, 'samples'>): string {
+  const { algorithm, encoding, signed, signature, headers } = scheme;
   const name = algorithm === 'ed25519' ? 'an Ed25519 signature' : `HMAC-${algorithm.replace('sha', 'SHA')}`;
-  const [template = ''] = Object.values(headers).filter((value) => value.includes('{signature}'));
+  const template = headers[signatureHeaderOf(scheme)] ?? '';
   const written = template.replace('{signature}', signature).replaceAll(/\{(\w+)\}/g, '<$1>');
   const over = signed.replaceAll(/\{(\w+)\}/g, '<$1>');
   return `${ENCODINGS[encoding]} of ${name} over ${over}${written === '<value>' ? '' : `, as ${written}`}`;

@@ -1,11 +1,5 @@
 /** `hookproof trigger`: sends one notification, the notifications of one flow, or any body, with the sender core. */
-import {
-  emittedNotification,
-  HookproofError,
-  headerValues,
-  type JsonObject,
-  type Notification,
-} from '../../../contract/index.ts';
+import { emittedNotification, HookproofError, type JsonObject, type Notification } from '../../../contract/index.ts';
 import { maskUrl } from '../../../contract/masked-url.ts';
 import type { SchemeSample } from '../../../contract/signing/index.ts';
 import { visible } from '../../../contract/visible.ts';
@@ -13,10 +7,10 @@ import { ID_FIELDS, newTestId } from '../../../scenarios/index.ts';
 import type { ConfigFlags } from '../../config/index.ts';
 import { isAccepted } from '../../judge/index.ts';
 import { nearestName } from '../../nearest-name.ts';
-import type { Partner } from '../../partner.ts';
+import { type Partner, samplesOf } from '../../partner.ts';
 import { counted, createRedactor, type Redactor, visibleJson } from '../../report/index.ts';
 import { sampleOnTheWire } from '../../run/index.ts';
-import { createSender, notificationsFor, prepareBody, serialise, signatureHeaderNames } from '../../sender/index.ts';
+import { createSender, notificationsFor, prepareBody, serialise, signaturesIn } from '../../sender/index.ts';
 import { pinEndpoint } from '../../transport/index.ts';
 import { describeAnswer } from '../answer-line.ts';
 import { commandConfig, readBodyToSign } from '../command-input.ts';
@@ -78,7 +72,7 @@ async function outgoing(
   if (body !== undefined) return [await ownBody(body, set)];
   const { scheme } = partner.signing ?? {};
   if (scheme === undefined) return sampleDeliveries(sampleNamed(name, url), partner.samples, set);
-  const samples = partner.deliveries ?? scheme.samples;
+  const samples = samplesOf(partner);
   const sample = samples.find((one) => one.name === name);
   if (sample === undefined) {
     const names = samples.map((one) => one.name);
@@ -191,9 +185,7 @@ async function send(
   try {
     for (const { body: bytes, label, notification, sample } of deliveries) {
       const prepared = prepareBody(bytes, sample === undefined ? partner : { ...partner, deliveries: [sample] });
-      for (const name of signatureHeaderNames(partner)) {
-        for (const value of headerValues(prepared.headers, name)) redactor.addSignature(value);
-      }
+      for (const signature of signaturesIn(prepared, partner)) redactor.addSignature(signature);
       const attempt = await sender.deliver(prepared);
       accepted &&= partner.signing?.scheme === undefined ? attempt.answer?.status === 200 : isAccepted(attempt);
       reached &&= attempt.answer !== null;

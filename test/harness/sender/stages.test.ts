@@ -2,8 +2,9 @@ import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { JsonValue } from '../../../contract/index.ts';
+import { FOREIGN_SCHEMES } from '../../../contract/signing/index.ts';
 import type { Partner } from '../../../harness/partner.ts';
-import { address, prepare, serialise, sign } from '../../../harness/sender/index.ts';
+import { address, prepare, prepareBody, serialise, sign, signaturesIn } from '../../../harness/sender/index.ts';
 import { endpointOf } from '../../../harness/transport/index.ts';
 import { buy } from './samples.ts';
 
@@ -109,6 +110,19 @@ describe('address', () => {
       ['x-sig', 'sig'],
       ['Api', 'k'],
     ]);
+  });
+
+  it('makes signatures that redaction finds, in a scheme also without what surrounds them', () => {
+    const scheme = FOREIGN_SCHEMES.find(({ name }) => name === 'stripe');
+    if (scheme === undefined) throw new Error('no scheme');
+    const foreign: Partner = { url: 'http://a.example/', signing: { secret: 'whsec_1', scheme } };
+    const [header = '', value = '', ...more] = signaturesIn(prepareBody(body, foreign), foreign);
+    expect({ header, value, more }).toMatchObject({ value: expect.stringMatching(/^[\da-f]{64}$/), more: [] });
+    expect(header).toMatch(/^t=\d+,v1=[\da-f]{64}$/);
+    expect(header.endsWith(value)).toBe(true);
+    const own: Partner = { url: 'http://a.example/', signing: { secret: 's' } };
+    expect(signaturesIn(prepareBody(body, own), own)).toEqual([sign(body, 's')]);
+    expect(signaturesIn(prepareBody(body, { url: own.url }), {})).toEqual([]);
   });
 
   it('follows a change of URL', () => {
