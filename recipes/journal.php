@@ -40,7 +40,7 @@ final class Journal
         umask($previous);
         flock($file, LOCK_SH);
         rewind($file);
-        for ($number = 1; ($line = fgets($file, self::MAX_LINE_BYTES)) !== false; $number++) {
+        for ($number = 1; ($line = $this->nextLine($file)) !== false; $number++) {
             $isLine = str_ends_with($line, "\n") && is_string(json_decode($line)->id ?? null);
             if (!$isLine && !$this->isTorn($file, $line)) {
                 throw new RuntimeException("$this->path line $number is not a line of a journal");
@@ -82,7 +82,7 @@ final class Journal
         $start = self::LINE_START . json_encode($id) . ',';
         $size = 0;
         rewind($file);
-        while (($line = fgets($file, self::MAX_LINE_BYTES)) !== false) {
+        while (($line = $this->nextLine($file)) !== false) {
             if ($this->isTorn($file, $line)) {
                 ftruncate($file, $size);
                 return $size;
@@ -96,6 +96,14 @@ final class Journal
             $size += strlen($line);
         }
         return $size;
+    }
+
+    /** Returns the next line; false at the end. `fgets` with a limit would allocate all of it for each line. */
+    private function nextLine($file): string|false
+    {
+        $start = ftell($file);
+        $line = stream_get_line($file, self::MAX_LINE_BYTES, "\n");
+        return $line === false || ftell($file) === $start + strlen($line) ? $line : "$line\n";
     }
 
     /** Returns true when the process was killed while it wrote this line. */

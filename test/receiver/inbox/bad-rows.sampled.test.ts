@@ -26,8 +26,24 @@ async function rejectRows(name: 'sqlite' | 'postgres', when: 'INSERT' | 'UPDATE'
 const acceptRows = (name: 'sqlite' | 'postgres') =>
   query(store.url ?? '', name === 'sqlite' ? 'DROP TRIGGER bad' : 'DROP TRIGGER bad ON hookproof_inbox');
 const ids = (count: number) => Array.from({ length: count }, (_, index) => `id-${index}`);
-const rejectedOf = (given: readonly string[], results: readonly PromiseSettledResult<unknown>[]) =>
-  given.filter((_, index) => results[index]?.status === 'rejected');
+
+/**
+ * Does something for each id, and again for those that only the time limit rejected, as senders deliver again. Returns
+ * the ids whose rows the database rejects.
+ */
+async function rejectedOf(given: readonly string[], act: (id: string) => Promise<unknown>): Promise<string[]> {
+  const reasons = await Promise.all(
+    given.map((id) =>
+      act(id).then(
+        () => null,
+        (error: Error) => error.message,
+      ),
+    ),
+  );
+  const late = given.filter((_, index) => reasons[index]?.includes('did not respond in time'));
+  const again = late.length === 0 ? [] : await rejectedOf(late, act);
+  return given.filter((id, index) => again.includes(id) || (reasons[index] !== null && !late.includes(id)));
+}
 
 onEveryDatabase('an inbox', (name) => {
   beforeEach(async () => {
@@ -42,8 +58,8 @@ onEveryDatabase('an inbox', (name) => {
   it('stores the neighbours of rows that the database rejects', async () => {
     await rejectRows(name, 'INSERT', "NEW.id IN ('id-17', 'id-60', 'id-61', 'id-119')");
     const given = ids(120);
-    const results = await Promise.allSettled(given.map((id) => inbox.put(received('BUY', { id }))));
-    expect(rejectedOf(given, results)).toEqual(['id-17', 'id-60', 'id-61', 'id-119']);
+    const put = (id: string) => inbox.put(received('BUY', { id }));
+    expect(await rejectedOf(given, put)).toEqual(['id-17', 'id-60', 'id-61', 'id-119']);
     expect((await inbox.list({}, { limit: 200 })).length).toBe(116);
     await acceptRows(name);
     expect(await inbox.put(received('BUY', { id: 'id-17' }))).toBe('stored');
@@ -54,13 +70,18 @@ onEveryDatabase('an inbox', (name) => {
     await Promise.all(ids(20).map((id) => inbox.put(received('BUY', { id }))));
     const claims = await inbox.claim(20, 60_000);
     await rejectRows(name, 'UPDATE', "OLD.id = 'id-7' AND NEW.state = 'done'");
-    const settle = () => Promise.allSettled(claims.map((claim) => inbox.settle({ claim, state: 'done', order: null })));
+    const settled: string[] = [];
+    const settle = async (id: string) => {
+      const claim = claims.find((each) => each.id === id)!;
+      if (await inbox.settle({ claim, state: 'done', order: null })) settled.push(id);
+    };
     const given = claims.map(({ id }) => id);
-    expect(rejectedOf(given, await settle())).toEqual(['id-7']);
+    expect(await rejectedOf(given, settle)).toEqual(['id-7']);
+    expect(settled.toSorted()).toEqual(given.filter((id) => id !== 'id-7').toSorted());
     await acceptRows(name);
-    expect((await settle()).map((result) => result.status === 'fulfilled' && result.value)).toEqual(
-      given.map((id) => id === 'id-7'),
-    );
+    expect(await rejectedOf(given, settle)).toEqual([]);
+    expect(settled).toHaveLength(given.length);
+    expect(settled.at(-1)).toBe('id-7');
   });
 
   it('is not ready after a failed write, until one succeeds: without traffic, one that it tries itself', async () => {
