@@ -16,7 +16,7 @@ import {
   whyNotRun,
 } from '../recipes/recipe-process.ts';
 import { markdownTable } from '../setup/markdown-table.ts';
-import { isItsTurn } from '../setup/turn.ts';
+import { inTurn } from '../setup/turn.ts';
 import { type StartedMcp, startedMcp } from './mcp-client.ts';
 
 const SECRET = randomBytes(32).toString('base64');
@@ -114,7 +114,7 @@ async function faultyReceiver(stack: Stack, repairs: readonly Repair[]) {
 
 const MAX_ROUNDS = 6;
 
-const played = CASES.filter((_, at) => isItsTurn(at, 0, 3));
+const played = inTurn(CASES, 3);
 describe.each(played)('the way from a faulty receiver', ({ repairs, stack }) => {
   const reason = whyNotRun(stack);
   if (reason !== null) console.log(`Skipped the agent's way for ${stack}: ${reason}`);

@@ -18,7 +18,7 @@ import { REPORTER_NAMES } from '../../harness/report/reporters.ts';
 import { run } from '../../harness/run/index.ts';
 import { type Endpoint, listen, serve } from '../endpoints/listen.ts';
 import { bodyOf } from '../endpoints/verifying.ts';
-import { isItsTurn } from '../setup/turn.ts';
+import { inTurn, isItsTurn } from '../setup/turn.ts';
 import { hookproof } from './hookproof.ts';
 
 interface Credentials {
@@ -153,9 +153,9 @@ const SUITES = ['signature', 'api-key', 'combination', 'leaks'];
 describe('a run against an endpoint that reveals everything', () => {
   const others = Object.keys(SHAPES).filter((shape) => shape !== 'base64');
   const cases = [
-    ...MANNERS.map((manner) => ({ shape: 'base64', manner, suites: SUITES })).filter((_, at) => isItsTurn(at, 0, 2)),
+    ...inTurn(MANNERS, MANNERS.length).map((manner) => ({ shape: 'base64', manner, suites: SUITES })),
     ...others.flatMap((shape, subject) =>
-      REVEALING.filter((_, at) => isItsTurn(subject, at, 2)).map((manner) => ({ shape, manner, suites: FEW })),
+      REVEALING.filter((_, at) => isItsTurn(subject, 2 * at, 4)).map((manner) => ({ shape, manner, suites: FEW })),
     ),
   ];
 

@@ -17,3 +17,7 @@ const COMMITS = WHOLE ? 0 : countCommits();
  */
 export const isItsTurn = (subject: number, at: number, of: number): boolean =>
   WHOLE || (subject + at + COMMITS) % of === 0;
+
+/** Returns the cases of a list that this commit runs: one in `of`. */
+export const inTurn = <Case>(cases: readonly Case[], of: number): readonly Case[] =>
+  cases.filter((_, at) => isItsTurn(0, at, of));

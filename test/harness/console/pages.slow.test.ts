@@ -5,6 +5,7 @@ import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { launchChromium } from '../../setup/chromium.ts';
 import { lacks } from '../../setup/programs.ts';
+import { inTurn } from '../../setup/turn.ts';
 import { addOperation, openRegistered, type Registered, TOKENS } from './registered.ts';
 
 const server = inject('postgresUrl');
@@ -53,7 +54,7 @@ describe.skipIf(server === null || lacks('chromium'))('the pages of the console'
     return page;
   }
 
-  it.each(PATHS)('has no finding of axe at %s, and fits on a phone', async (path) => {
+  it.each(inTurn(PATHS, 3))('has no finding of axe at %s, and fits on a phone', async (path) => {
     const page = await open(path, { bypassCSP: true });
     await page.addScriptTag({ path: AXE });
     for (const colorScheme of ['light', 'dark'] as const) {

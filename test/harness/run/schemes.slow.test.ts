@@ -4,7 +4,7 @@ import { type ResultDocument, run } from '../../../harness/index.ts';
 import { SCHEME_MUTANTS, type SchemeMutant, startFaultyReceiver } from '../../../mutants/index.ts';
 import { freePort } from '../../endpoints/listen.ts';
 import { secretOf } from '../../mutants/scheme-requests.ts';
-import { isItsTurn } from '../../setup/turn.ts';
+import { inTurn } from '../../setup/turn.ts';
 
 /** Runs the checks of a scheme against the reference receiver, or against a mutant of it. */
 async function played(
@@ -41,25 +41,23 @@ describe('a run in a scheme', () => {
       expect(document).toMatchObject({ verdict: 'conformant', target: { scheme: name } });
       expect(document.counts.pass).toBeGreaterThan(350);
     },
-    60_000,
   );
 
   // Each mutant in one of its schemes, mutants in a row in different ones. Each commit plays a third.
   it.each(
-    SCHEME_MUTANTS.map((mutant, at) => {
-      const schemes = FOREIGN_SCHEMES.filter(mutant.suits);
-      return [mutant.name, schemes[at % schemes.length]?.name ?? '', mutant] as const;
-    }).filter((_, at) => isItsTurn(0, at, 3)),
-  )(
-    'finds the mutant %s in the scheme of %s',
-    async (_, name, mutant) => {
-      const scheme = FOREIGN_SCHEMES.find((one) => one.name === name);
-      if (scheme === undefined) throw new Error(`no scheme ${name}`);
-      const { results } = await played(scheme, mutant, ['valid', 'signature', 'raw-body', 'scheme']);
-      const ids = results.filter(({ verdict }) => verdict === 'fail' || verdict === 'warn').map(({ id }) => id);
-      if (mutant.name in UNSEEN) expect(ids).toEqual([]);
-      else expect(ids).not.toEqual([]);
-    },
-    60_000,
-  );
+    inTurn(
+      SCHEME_MUTANTS.map((mutant, at) => {
+        const schemes = FOREIGN_SCHEMES.filter(mutant.suits);
+        return [mutant.name, schemes[at % schemes.length]?.name ?? '', mutant] as const;
+      }),
+      3,
+    ),
+  )('finds the mutant %s in the scheme of %s', async (_, name, mutant) => {
+    const scheme = FOREIGN_SCHEMES.find((one) => one.name === name);
+    if (scheme === undefined) throw new Error(`no scheme ${name}`);
+    const { results } = await played(scheme, mutant, ['valid', 'signature', 'raw-body', 'scheme']);
+    const ids = results.filter(({ verdict }) => verdict === 'fail' || verdict === 'warn').map(({ id }) => id);
+    if (mutant.name in UNSEEN) expect(ids).toEqual([]);
+    else expect(ids).not.toEqual([]);
+  });
 });

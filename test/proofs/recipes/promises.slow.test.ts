@@ -11,7 +11,7 @@ describe.each(RECIPES)('the recipe for %s', (stack) => {
   if (reason !== null) console.log(`Skipped the promises of the recipe for ${stack}: ${reason}`);
 
   const short = PROMISES.filter(({ long }) => long !== true);
-  const played = short.filter((_, at) => isItsTurn(RECIPES.indexOf(stack), at, 3));
+  const played = short.filter((_, at) => isItsTurn(RECIPES.indexOf(stack), at, 5));
   it.skipIf(reason !== null).each(played)('holds: $what', async ({ attack }) => {
     const { holds, figure } = await attack(stack);
     expect({ holds, figure }).toEqual({ holds: true, figure });
