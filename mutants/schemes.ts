@@ -7,7 +7,7 @@ import { headerValues } from '../contract/index.ts';
 import { hmac } from '../contract/signing/index.ts';
 import { signatureTest, valueIn } from '../contract/signing/schemes/check-scheme.ts';
 import type { Scheme } from '../contract/signing/schemes/scheme.ts';
-import { keyBytes, signedBytes } from '../contract/signing/schemes/sign-scheme.ts';
+import { keyBytes, olderSchemesOf, signedBytes } from '../contract/signing/schemes/sign-scheme.ts';
 import { epochSeconds, headerLines, isForeign, requestUrl, type SchemeSigning } from '../receiver/stages/scheme.ts';
 import { refuseUnauthorized, required } from '../receiver/stages/stage.ts';
 import type { StageFault } from './fault.ts';
@@ -113,9 +113,10 @@ function isAccepted(received: Received, { secrets }: SchemeSigning, steps: Steps
 }
 
 /** Replaces steps of the verification. */
-function withSteps(changes: Partial<Steps>): StageFault['replace'] {
-  return ({ correct, config: { signing } }) => {
-    if (signing === undefined || !isForeign(signing)) return correct.requireSignature;
+function withSteps(changes: Partial<Steps>, schemeOf = (scheme: Scheme) => scheme): StageFault['replace'] {
+  return ({ correct, config: { signing: configured } }) => {
+    if (configured === undefined || !isForeign(configured)) return correct.requireSignature;
+    const signing = { ...configured, scheme: schemeOf(configured.scheme) };
     return (req, res, next) => {
       const read = readRequest(req, signing);
       if (read === null) return correct.requireSignature(req, res, next);
@@ -127,7 +128,13 @@ function withSteps(changes: Partial<Steps>): StageFault['replace'] {
   };
 }
 
-type SchemeRow = readonly [title: string, mistake: SchemeMutant['mistake'], suits: Suits, changes: Partial<Steps>];
+type SchemeRow = readonly [
+  title: string,
+  mistake: SchemeMutant['mistake'],
+  suits: Suits,
+  changes: Partial<Steps>,
+  schemeOf?: (scheme: Scheme) => Scheme,
+];
 
 const ROWS: Readonly<Record<string, SchemeRow>> = {
   'message-age-not-checked': [
@@ -219,6 +226,13 @@ const ROWS: Readonly<Record<string, SchemeRow>> = {
       values: (text, { separator = '\n' }) => text.split(separator).map((one) => one.replace(/^v\w*[,=]/, '')),
     },
   ],
+  'older-signature-verified': [
+    'Verifies the older signature that the sender adds, and not that of the scheme',
+    'signature-version-ignored',
+    ({ olderSignatures }) => olderSignatures !== undefined,
+    {},
+    (scheme) => olderSchemesOf(scheme)[0] ?? scheme,
+  ],
   'signature-prefix-optional': [
     'Accepts a signature without the text that precedes it in the scheme',
     'signature-version-ignored',
@@ -292,14 +306,14 @@ const comparing = [...signatureUncheckedFaults, ...signatureHeaderFaults, ...sig
 /** Every mutant that can be played in the scheme of another service. */
 export const SCHEME_MUTANTS: readonly SchemeMutant[] = [
   ...Object.entries(ROWS).map(
-    ([name, [title, mistake, suits, changes]]): SchemeMutant => ({
+    ([name, [title, mistake, suits, changes, schemeOf]]): SchemeMutant => ({
       name,
       title,
       mistake,
       suits,
       area: 'signature',
       stage: 'requireSignature',
-      replace: withSteps(changes),
+      replace: withSteps(changes, schemeOf),
     }),
   ),
   ...comparing,

@@ -166,6 +166,8 @@ export interface SignChange {
   readonly message?: (scheme: KitScheme) => Partial<Pick<SchemeInput, 'id' | 'timestamp'>>;
   /** In a scheme: makes all headers of the scheme instead. */
   readonly headers?: (body: Uint8Array, kit: Kit, scheme: KitScheme) => readonly HeaderLine[];
+  /** In a scheme: sends valid older signatures. They are otherwise changed as the signature of the scheme is. */
+  readonly keepsOlder?: true;
   readonly shell?: string;
   /**
    * Decides whether a valid signature suits a change that needs certain characters in it. Until one does, the harness

@@ -53,7 +53,7 @@ export const SCHEME_MISTAKES = mistakes({
     title: 'Accepts a signature under another version or algorithm name than that of the scheme',
     seen:
       'Code that splits at the comma or the equals sign and looks only at the second part, or that cuts a prefix by ' +
-      'its length.',
+      'its length, and code that reads the older signature that the sender adds for old receivers.',
     why:
       'Versions exist so that a weak one can be retired. A receiver that ignores them cannot retire one, and ' +
       'verifies ' +

@@ -39,6 +39,7 @@ export {
   describeScheme,
   headersOfScheme,
   messageIdOf,
+  olderSchemesOf,
   schemeDigest,
   signatureHeaderOf,
   signWithScheme,

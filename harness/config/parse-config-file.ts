@@ -367,6 +367,7 @@ function inFile(path: string): boolean {
 function keysIn(group: string): string[] {
   if (group === 'scheme') return [...SCHEME_KEYS];
   if (group === 'scheme.secret') return ['prefix', 'encoding'];
+  if (group.startsWith('scheme.older-signatures.')) return ['algorithm', 'signature'];
   const start = group === '' ? '' : `${group}.`;
   const paths = SETTINGS.map(({ path }) => path).filter((path) => inFile(path) && path.startsWith(start));
   return [...new Set(paths.flatMap((path) => path.slice(start.length).split('.')[0] ?? []))];

@@ -52,8 +52,13 @@ function literalOf(parts: readonly (readonly [path: string, given: readonly Give
   for (const [path, given] of parts) {
     const [, key = '', ...rest] = path.split('.');
     const value = ['accepts', 'rejects'].includes(key) ? given.map((one) => one.value) : given[0]?.value;
+    const group = literal[key] as Record<string, unknown> | undefined;
     if (rest.length === 0) literal[key] = value;
-    else literal[key] = { ...(literal[key] as Record<string, unknown> | undefined), [rest.join('.')]: value };
+    else if (key === 'older-signatures') {
+      const header = rest.slice(0, -1).join('.');
+      const older = { ...(group?.[header] as object | undefined), [rest.at(-1) ?? '']: value };
+      literal[key] = { ...group, [header]: older };
+    } else literal[key] = { ...group, [rest.join('.')]: value };
   }
   return literal;
 }
@@ -147,7 +152,7 @@ async function readSample(
     if (RESERVED_HEADERS.has(name.toLowerCase()) && name.toLowerCase() !== 'content-type') {
       return refuse(`${place} has ${name}, which every request has for itself`, 'Remove the line.');
     }
-    if (Object.keys(scheme.headers).some((own) => sameHeaderName(own, name))) {
+    if (Object.keys({ ...scheme.headers, ...scheme.olderSignatures }).some((own) => sameHeaderName(own, name))) {
       return refuse(`${place} has ${name}, which every delivery gets from the scheme`, 'Remove the line.');
     }
     if (CREDENTIAL_HEADERS.test(name)) {

@@ -15,7 +15,7 @@ import type { Partner } from '../partner.ts';
 import { requestBytes } from '../probe/index.ts';
 import { address, serialise } from '../sender/index.ts';
 import type { Prepared } from '../transport/index.ts';
-import { kitOfDelivery } from './scheme-kit.ts';
+import { kitOfDelivery, olderKitsOf } from './scheme-kit.ts';
 
 /**
  * A request, together with the values it was made from. Some of them, such as the valid signature, must not be shown.
@@ -30,6 +30,8 @@ export interface Assembled {
   readonly value: JsonValue;
   /** The valid signature of the body; null when HMAC is off. Never show it. */
   readonly rightSignature: string | null;
+  /** The kits of the older signatures that the scheme adds. Each makes its own. */
+  readonly olderKits: readonly Kit[];
   /** The bytes that a changed sign stage has signed. Null if they are not known, or if the stage is not changed. */
   readonly signedBytes: Uint8Array | null;
   readonly changes: readonly { readonly stage: SendingStage; readonly label: string }[];
@@ -118,13 +120,8 @@ function linesOf(signature: string | undefined, { scheme, signatureHeader }: Kit
   return signature === undefined ? lines.filter(([name]) => !sameHeaderName(name, signatureHeader)) : lines;
 }
 
-/**
- * Assembles one delivery. The ids are new in every call; everything else depends only on the arguments. `suits` decides
- * whether the signature of a plain delivery may be used; it has no effect when HMAC is off, or in a scheme.
- */
-export function assemble(change: Change, constant: Kit, partner: Partner, suits?: Suits): Assembled {
-  const isChosen = suits !== undefined && partner.signing !== undefined && constant.scheme === undefined;
-  const { value, body, kit } = isChosen ? plainWithSuitableId(constant, suits) : composeAndSerialise(change, constant);
+/** Runs the stages sign and address. */
+function signAndAddress(change: Change, { body, kit }: Composed, partner: Partner) {
   const rightSignature = partner.signing === undefined ? null : kit.sign(body);
   const { signature, signedBytes } =
     change.sign === undefined
@@ -133,6 +130,39 @@ export function assemble(change: Change, constant: Kit, partner: Partner, suits?
   const signed = change.sign?.headers?.(body, kit, kit.scheme as KitScheme) ?? linesOf(signature, kit);
   const plain: RequestHead = address({ partner, body, signed });
   const head = change.address === undefined ? plain : change.address.make(plain, kit, body);
+  return { head, rightSignature, signedBytes };
+}
+
+/**
+ * Returns the lines of an older signature: the stages are run again as if it were the signature of the scheme. Where
+ * this leaves it valid and the other one invalid, it is that of another body, unless the change keeps it.
+ */
+function olderLines(change: Change, composed: Composed, partner: Partner, isSigned: boolean): HeaderLine[] {
+  const { body, kit } = composed;
+  const valueOver = (bytes: Uint8Array) => kit.scheme?.header(kit.sign(bytes)) ?? '';
+  const right = valueOver(body);
+  if (change.sign?.keepsOlder) return [[kit.signatureHeader, right]];
+  return signAndAddress(change, composed, partner)
+    .head.headers.filter(([name]) => sameHeaderName(name, kit.signatureHeader))
+    .map(([name, value]) => [name, value === right && !isSigned ? valueOver(Buffer.concat([body, OTHER])) : value]);
+}
+
+const OTHER = Buffer.from('other');
+
+/**
+ * Assembles one delivery. The ids are new in every call; everything else depends only on the arguments. `suits` decides
+ * whether the signature of a plain delivery may be used; it has no effect when HMAC is off, or in a scheme.
+ */
+export function assemble(change: Change, constant: Kit, partner: Partner, suits?: Suits): Assembled {
+  const isChosen = suits !== undefined && partner.signing !== undefined && constant.scheme === undefined;
+  const { value, body, kit } = isChosen ? plainWithSuitableId(constant, suits) : composeAndSerialise(change, constant);
+  const composed = { value, body, kit };
+  const { head: newest, rightSignature, signedBytes } = signAndAddress(change, composed, partner);
+  const right = kit.scheme?.header(rightSignature ?? '');
+  const isSigned = newest.headers.some(([, sent]) => sent === right);
+  const olderKits = olderKitsOf(kit);
+  const older = olderKits.flatMap((own) => olderLines(change, { ...composed, kit: own }, partner, isSigned));
+  const head = older.length === 0 ? newest : { ...newest, headers: [...newest.headers, ...older] };
   const prepared = { url: partner.url, ...head, body };
   const { transmit = null } = change;
   return {
@@ -141,6 +171,7 @@ export function assemble(change: Change, constant: Kit, partner: Partner, suits?
     raw: transmit?.kind === 'raw' ? transmit.make(requestBytes(prepared), kit) : null,
     value,
     rightSignature,
+    olderKits,
     signedBytes,
     changes: changedStages(change).map((stage) => ({ stage, label: labelOf(change, stage) })),
     change,

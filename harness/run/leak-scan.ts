@@ -89,7 +89,7 @@ const withoutDate = (text: string) => text.replace(/^Date: .*$/im, '');
 export function findLeaks(
   answer: Answer,
   partner: Partner,
-  rightSignature: string | null,
+  rightSignatures: readonly string[],
   sent: readonly string[],
 ): Leak[] {
   const text = textOf(answer);
@@ -116,9 +116,7 @@ export function findLeaks(
   };
 
   const apiKey = partner.apiKey?.value;
-  const signatures = (rightSignature === null ? [] : signatureSpellings(rightSignature)).map((one) =>
-    one.toLowerCase(),
-  );
+  const signatures = rightSignatures.flatMap(signatureSpellings).map((one) => one.toLowerCase());
   const leaks: Leak[] = [];
   if (showsCredentials) {
     if (isNew(secret)) leaks.push('secret');
@@ -129,7 +127,7 @@ export function findLeaks(
   if (isNew(signatures, secretSpellings)) leaks.push('signature');
   const echoes = once(() => [...new Set(sent.flatMap((value) => [value, unescaped(value)]))]);
   const showsAnEnd = (value: string | undefined) => value !== undefined && showsEnd(read, value, echoes);
-  const showsAPart = () => rightSignature !== null && showsPart(read, rightSignature, echoes);
+  const showsAPart = () => rightSignatures.some((one) => showsPart(read, one, echoes));
   if (leaks.length === 0 && ([apiKey, ...everySecret(partner)].some(showsAnEnd) || showsAPart())) {
     leaks.push('credential-part');
   }
@@ -138,7 +136,7 @@ export function findLeaks(
     !showsCredentials &&
     !signatures.some((spelling) => folded.includes(spelling)) &&
     ![apiKey, ...everySecret(partner)].some((value) => value !== undefined && showsEnd(read, value, NONE)) &&
-    (rightSignature === null || !showsPart(read, rightSignature, NONE));
+    !rightSignatures.some((one) => showsPart(read, one, NONE));
   if (found.length === 0 && text.length <= MAX_HARMLESS_LENGTH && known.size < MAX_HARMLESS && showsNothing()) {
     harmless.set(partner, known.add(withoutDate(text)));
   }

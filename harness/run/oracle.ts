@@ -58,14 +58,30 @@ export function isAuthentic(request: Assembled, partner: Partner): boolean {
 }
 
 /**
- * Returns whether a request has all headers of a scheme, is within its tolerance, and has one signature that is valid
- * for its body.
+ * Returns how an older signature of a request differs from what it should be, or null. It is as valid as the signature
+ * of the scheme, unless the change keeps it.
  */
-function isSignedIn(scheme: Scheme, request: Assembled, secret: string): boolean {
+function faultOfOlder(request: Assembled, { signing }: Partner): string | null {
+  if (signing?.scheme?.olderSignatures === undefined) return null;
+  const { scheme, secret } = signing;
+  const isValid = request.change.sign?.keepsOlder === true || isSignedIn(scheme, request, secret);
+  const [name] =
+    Object.entries(signing.scheme.olderSignatures).find(
+      ([header, older]) => isSignedIn({ ...scheme, ...older }, request, secret, header) !== isValid,
+    ) ?? [];
+  return name === undefined ? null : `its ${name} should be ${isValid ? 'valid and is not' : 'invalid and is valid'}`;
+}
+
+/**
+ * Returns whether a request has all headers of a scheme, is within its tolerance, and has one signature that is valid
+ * for its body. With `older`, the signature is that of this header.
+ */
+function isSignedIn(scheme: Scheme, request: Assembled, secret: string, older?: string): boolean {
   const found: Record<string, string> = {};
   for (const [name, template] of Object.entries(scheme.headers)) {
-    const value = onlyValue(request, name);
-    if (value === null || !readInto(found, template, value)) return false;
+    const isReplaced = older !== undefined && template.includes('{signature}');
+    const value = onlyValue(request, isReplaced ? older : name);
+    if (value === null || !readInto(found, isReplaced ? '{signature}' : template, value)) return false;
   }
   const { id = '', timestamp = '', signature = '' } = found;
   if ('timestamp' in found) {
@@ -133,6 +149,8 @@ export function faultOfProbe(request: Assembled, partner: Partner, authentic: bo
       ? 'its credentials should be valid and are not'
       : 'its credentials should be invalid and are valid';
   }
+  const fault = faultOfOlder(request, partner);
+  if (fault !== null) return fault;
   if (request.change.serialise !== undefined && Buffer.from(serialise(request.value)).equals(request.prepared.body)) {
     return 'its bytes should differ from those of the sender and are the same';
   }
@@ -159,7 +177,7 @@ function removeAt(value: unknown, [key = '', ...rest]: readonly string[]): void 
 /** Returns why a control is not a strictly valid notification with valid credentials, or null. */
 export function faultOfControl(request: Assembled, partner: Partner): string | null {
   if (!isAuthentic(request, partner)) return 'its credentials should be valid and are not';
-  if (partner.signing?.scheme !== undefined) return null;
+  if (partner.signing?.scheme !== undefined) return faultOfOlder(request, partner);
   const notification: unknown = JSON.parse(Buffer.from(request.prepared.body).toString('utf8'));
   for (const [path] of partner.samples?.fields ?? []) removeAt(notification, path.split('.'));
   const shape = shapeOf(notification);

@@ -60,13 +60,15 @@ export function describeBytes(bytes: Uint8Array, alreadyTruncated = false, crede
 
 /** Masks credentials, valid or not: an invalid credential is often derived from the valid one. */
 function maskHeaders(assembled: Assembled, partner: Partner): [string, string][] {
-  const { signature: signatureHeader, apiKey: apiKeyHeader } = headerNamesOf(partner);
+  const { apiKey: apiKeyHeader } = headerNamesOf(partner);
+  const { kit, olderKits, prepared, rightSignature } = assembled;
   const label = assembled.changes.map((change) => change.label).join('; ');
   const mask = (value: string, right: string | null | undefined) =>
     value === right ? '[right]' : `[${label || 'wrong'}]`;
-  return assembled.prepared.headers.map(([name, value]: HeaderLine): [string, string] => {
-    if (partner.signing !== undefined && sameHeaderName(name, signatureHeader))
-      return [name, mask(value, assembled.rightSignature)];
+  return prepared.headers.map(([name, value]: HeaderLine): [string, string] => {
+    const signer = [kit, ...olderKits].find(({ signatureHeader }) => sameHeaderName(name, signatureHeader));
+    if (partner.signing !== undefined && signer !== undefined)
+      return [name, mask(value, signer.scheme?.header(signer.sign(prepared.body)) ?? rightSignature)];
     if (partner.apiKey !== undefined && sameHeaderName(name, apiKeyHeader))
       return [name, mask(value, partner.apiKey.value)];
     return [name, value];

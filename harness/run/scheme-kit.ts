@@ -1,6 +1,6 @@
 /** What a kit has for a sender that signs in another scheme: an id and a time for each delivery, and its deliveries. */
 import { HookproofError, type JsonObject } from '../../contract/index.ts';
-import { headersOfScheme, schemeDigest, signatureHeaderOf } from '../../contract/signing/index.ts';
+import { headersOfScheme, olderSchemesOf, schemeDigest, signatureHeaderOf } from '../../contract/signing/index.ts';
 import type { Kit, KitScheme, SignChange } from '../../scenarios/index.ts';
 import { type Partner, samplesOf } from '../partner.ts';
 
@@ -25,6 +25,18 @@ export function kitOfDelivery(kit: Kit, edited?: SignChange['message']): Kit {
   const usual = messageIn(kit.scheme, { id: `msg_${kit.nonce(24)}`, timestamp: nowInSeconds() });
   const scheme = edited === undefined ? usual : messageIn(kit.scheme, { ...usual, ...edited(usual) });
   return Object.create(kit, { scheme: { value: scheme } });
+}
+
+/** Returns the kit of each older signature of a delivery. In it, that signature is the one of the scheme. */
+export function olderKitsOf(kit: Kit): Kit[] {
+  if (kit.scheme === undefined) return [];
+  const { literal: newest, id, timestamp, ...constant } = kit.scheme;
+  return olderSchemesOf(newest).map((literal) =>
+    Object.create(kit, {
+      scheme: { value: messageIn({ ...constant, literal }, { id, timestamp }) },
+      signatureHeader: { value: signatureHeaderOf(literal) },
+    }),
+  );
 }
 
 const nowInSeconds = () => Math.floor(Date.now() / 1000);

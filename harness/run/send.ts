@@ -290,7 +290,7 @@ async function send(
  * that a receiver may read from the request.
  */
 function registerSignatures({ partner, sources, onSignature }: RunContext, assembled: Assembled): Uint8Array[] {
-  const { prepared, raw, rightSignature, value, kit } = assembled;
+  const { prepared, raw, value, kit } = assembled;
   for (const signature of derivedSignatures(assembled)) onSignature(signature);
   const visible = partner.signing === undefined ? [] : visibleBodies(assembled);
   const expected = visible.map((body) => kit.sign(body));
@@ -300,7 +300,7 @@ function registerSignatures({ partner, sources, onSignature }: RunContext, assem
     body: prepared.body,
     raw,
     value,
-    signatures: rightSignature === null ? expected : [rightSignature, ...expected],
+    signatures: [...rightSignatures(assembled), ...expected],
   });
   return visible;
 }
@@ -326,7 +326,12 @@ function leaksIn(
   if (partner.signing !== undefined) {
     for (const body of reserialisedBodies(assembled, visible)) assembled.kit.sign(body);
   }
-  return findLeaks(answer, partner, assembled.rightSignature, sentValues(assembled));
+  return findLeaks(answer, partner, rightSignatures(assembled), sentValues(assembled));
+}
+
+/** Returns the valid signature of a request, and the valid older ones. */
+function rightSignatures({ rightSignature, olderKits, prepared: { body } }: Assembled): string[] {
+  return rightSignature === null ? [] : [rightSignature, ...olderKits.map((kit) => kit.sign(body))];
 }
 
 /**

@@ -12,6 +12,7 @@ import {
 } from '../../contract/index.ts';
 import {
   messageIdOf,
+  olderSchemesOf,
   signatureHeaderOf,
   signatureOf,
   signaturesOfScheme,
@@ -50,7 +51,10 @@ export function signaturesIn({ headers }: Pick<Prepared, 'headers'>, { signing }
   if (signing === undefined) return [];
   const { header = DEFAULT_SIGNATURE_HEADER, scheme } = signing;
   if (scheme === undefined) return headerValues(headers, header);
-  return [...headerValues(headers, signatureHeaderOf(scheme)), ...signaturesOfScheme(scheme, headers)];
+  return [scheme, ...olderSchemesOf(scheme)].flatMap((one) => [
+    ...headerValues(headers, signatureHeaderOf(one)),
+    ...signaturesOfScheme(one, headers),
+  ]);
 }
 
 /**

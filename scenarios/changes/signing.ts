@@ -42,9 +42,12 @@ export function written(bytes: Uint8Array, { scheme }: Kit): string {
   return Buffer.from(bytes).toString(scheme?.literal.encoding ?? 'base64');
 }
 
+/** The length of a signature in bytes. */
+const SIGNATURE_BYTES = { sha1: 20, sha256: 32, sha512: 64, ed25519: 64 } as const;
+
 /** Returns random bytes in the form of a signature. */
 export function randomSignature(kit: Kit): string {
-  return written(kit.bytes(32), kit);
+  return written(kit.bytes(SIGNATURE_BYTES[kit.scheme?.literal.algorithm ?? 'sha256']), kit);
 }
 
 /**

@@ -12,7 +12,7 @@ import {
   signatureHeaderOf,
 } from '../../contract/signing/index.ts';
 import { both, setHeader } from '../changes/addressing.ts';
-import { randomSignature, signedOver } from '../changes/signing.ts';
+import { randomSignature, signedOver, unsigned } from '../changes/signing.ts';
 import { accepted, anyClearAnswer, refused } from '../expectations.ts';
 import type { Change, Delivery, Expectation, Kit, KitScheme, Scenario, SignChange, Suite } from '../scenario.ts';
 import { family, type Own } from './family.ts';
@@ -42,6 +42,7 @@ const aUrl = needs('signed URL', ({ signed }) => signed.includes('{url}'));
 const manySignatures = needs('list of signatures', ({ separator }) => separator !== undefined);
 const anAlgorithm = needs('name of the algorithm before its signature', ({ signature }) => /sha\d/i.test(signature));
 const aPrefix = needs('prefix of signatures', ({ signature }) => !signature.startsWith('{value}'));
+const anOlderSignature = needs('older signature', ({ olderSignatures }) => olderSignatures !== undefined);
 const always: Applies = () => null;
 const twoSamples: Applies = (scheme) => (scheme.samples.length > 1 ? null : 'the sender has no second sample');
 
@@ -499,6 +500,17 @@ const scenarios: readonly Scenario[] = [
         otherAlgorithms,
         'algorithm-from-request',
         of(anAlgorithm),
+      ],
+      'older-alone': [
+        'only in the older header',
+        oneByOne([
+          { ...unsigned, keepsOlder: true },
+          { label: 'a random signature', make: (_body, kit) => randomSignature(kit), keepsOlder: true },
+        ]),
+        of(anOlderSignature, {
+          level: 'should',
+          note: 'The sender keeps it for old receivers. Nobody can forge it without the secret, but its hash is weak.',
+        }),
       ],
       'no-prefix': ['without its prefix', entries((valid) => [valid]), of(aPrefix, { level: 'should' })],
       'text-before-prefix': [

@@ -3,7 +3,7 @@ import { both, moveToHeader, moveToQuery, replaceHeader, underscored, withoutHea
 import { randomSignature, type SigningScheme, signatureHeader, unsigned } from '../changes/signing.ts';
 import { refusedOrChosen, refusedWithTwoInvalid } from '../expectations.ts';
 import { atAnotherUrl } from '../forgery.ts';
-import type { AddressChange, Change, Scenario } from '../scenario.ts';
+import type { AddressChange, Change, Kit, Scenario } from '../scenario.ts';
 import { family } from './family.ts';
 import { rejected } from './signature-family.ts';
 
@@ -45,13 +45,19 @@ const USUAL_HEADERS = [
 
 const withoutSignature = withoutHeader('signature', 'no signature header');
 
+/** Returns the headers in which the receivers of a sender read signatures. */
+function ownHeaders({ signatureHeader: agreed, scheme }: Kit): string[] {
+  const { aliases = [], olderSignatures = {} } = scheme?.literal ?? {};
+  return [agreed, ...aliases, ...Object.keys(olderSignatures)];
+}
+
 /** Adds this header with the valid signature, unless it is the agreed one. */
 function inAnother(address: AddressChange, name: string): AddressChange {
   const label = 'the signature in headers of other senders instead of the agreed one';
   const copy: AddressChange = {
     label,
     make: (head, kit, body) =>
-      [kit.signatureHeader, ...(kit.scheme?.literal.aliases ?? [])].some((own) => sameHeaderName(name, own))
+      ownHeaders(kit).some((own) => sameHeaderName(name, own))
         ? head
         : { ...head, headers: [...head.headers, [name, signatureHeader(kit.sign(body), kit)]] },
   };

@@ -47,6 +47,14 @@ const statuses = z.array(status, 'must be a list').min(1, 'is empty');
 const ofHeaders = (issue: z.core.$ZodRawIssue) =>
   issue.code === 'invalid_key' ? (issue.issues[0]?.message ?? '') : 'must be a group of headers';
 
+const HASHES = ['sha1', 'sha256', 'sha512'] as const;
+const signature = template('value').default('{value}');
+
+const olderSignature = z.strictObject(
+  { algorithm: z.enum(HASHES, 'must be sha1, sha256 or sha512'), signature },
+  'must be a group with algorithm and signature',
+);
+
 const SHAPE = {
   name: text
     .regex(/^[a-z][a-z0-9-]{0,40}$/, 'must have only a-z, 0-9 and -')
@@ -56,7 +64,7 @@ const SHAPE = {
   documentation: text.refine((url) => URL.canParse(url), 'is not a URL').optional(),
   headers: z.record(headerName, template(null, 'signature', 'timestamp', 'id'), { error: ofHeaders }),
   signed: template('body', 'timestamp', 'id', 'url'),
-  algorithm: z.enum(['sha1', 'sha256', 'sha512', 'ed25519'], 'must be sha1, sha256, sha512 or ed25519'),
+  algorithm: z.enum([...HASHES, 'ed25519'], 'must be sha1, sha256, sha512 or ed25519'),
   encoding: z.enum(['base64', 'hex'], 'must be base64 or hex'),
   secret: z
     .strictObject(
@@ -64,7 +72,8 @@ const SHAPE = {
       'must be a group with prefix and encoding',
     )
     .default({ encoding: 'utf8' }),
-  signature: template('value').default('{value}'),
+  signature,
+  'older-signatures': z.record(headerName, olderSignature, { error: ofHeaders }).optional(),
   separator: text.min(1, 'is empty').optional(),
   'tolerance-seconds': seconds.optional(),
   accepts: statuses.default(['2xx']),
@@ -85,8 +94,19 @@ export const schemeLiteral = z
     const sent = Object.values(headers).flatMap(placeholdersIn);
     const times = sent.filter((name) => name === 'signature').length;
     if (times !== 1) refuse('headers', `have {signature} ${times} times; exactly one header must have it`);
-    const names = Object.keys(headers).map((name) => name.toLowerCase());
+    const lower = (group: object = {}) => Object.keys(group).map((name) => name.toLowerCase());
+    const [names, older] = [lower(headers), lower(scheme['older-signatures'])];
     if (new Set(names).size < names.length) refuse('headers', 'have a name twice');
+    if (new Set([...names, ...older]).size < new Set(names).size + older.length) {
+      refuse('older-signatures', 'have the name of another header');
+    }
+    if (older.length > 0 && scheme.algorithm === 'ed25519') {
+      refuse('older-signatures', 'need a secret, and not the key pair of ed25519');
+    }
+    const [ofSignature = ''] = Object.values(headers).filter((value) => value.includes('{signature}'));
+    if (older.length > 0 && placeholdersIn(ofSignature).length > 1) {
+      refuse('older-signatures', 'need a header with {signature} that has neither {timestamp} nor {id}');
+    }
     for (const name of ['timestamp', 'id']) {
       if (sent.filter((one) => one === name).length > 1) refuse('headers', `have {${name}} more than once`);
       if (sent.includes(name) && !placeholdersIn(signed).includes(name)) {
@@ -102,7 +122,8 @@ export const schemeLiteral = z
       refuse('tolerance-seconds', 'needs a header with {timestamp}');
     }
   })
-  .transform(({ 'tolerance-seconds': tolerance, title, documentation, secret, separator, ...rest }): Scheme => {
+  .transform(({ 'tolerance-seconds': tolerance, 'older-signatures': olderSignatures, ...given }): Scheme => {
+    const { title, documentation, secret, separator, ...rest } = given;
     return {
       ...rest,
       title: title ?? rest.name,
@@ -110,6 +131,7 @@ export const schemeLiteral = z
       samples: [],
       ...(documentation !== undefined && { documentation }),
       ...(separator !== undefined && { separator }),
+      ...(olderSignatures !== undefined && { olderSignatures }),
       ...(tolerance !== undefined && { toleranceSeconds: tolerance }),
     };
   });

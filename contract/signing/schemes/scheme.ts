@@ -15,6 +15,9 @@ export interface SchemeSample {
   readonly body: string | Uint8Array;
 }
 
+/** How a signature of another header is made, over the same bytes and with the same key. */
+type OlderSignature = Pick<Scheme, 'signature'> & { readonly algorithm: 'sha1' | 'sha256' | 'sha512' };
+
 /** How a service signs the webhooks that it sends. */
 export interface Scheme {
   /** The name in commands, settings and findings. */
@@ -38,6 +41,8 @@ export interface Scheme {
   readonly toleranceSeconds?: number;
   /** Set if only the age of a delivery is limited, so that a time in the future is never rejected. */
   readonly isFutureUnlimited?: true;
+  /** By header, the older signatures that the sender adds to every delivery. Receivers need not verify them. */
+  readonly olderSignatures?: Readonly<Record<string, OlderSignature>>;
   /** Other headers in which receivers of the service may read the same signature. */
   readonly aliases?: readonly string[];
   /** The answers with which a receiver accepts and rejects a delivery. */

@@ -137,7 +137,7 @@ export const FOREIGN_SCHEMES: readonly Scheme[] = [
     title: 'GitHub',
     documentation: 'https://docs.github.com/en/webhooks/using-webhooks/validating-webhook-deliveries',
     headers: { 'X-Hub-Signature-256': '{signature}' },
-    aliases: ['X-Hub-Signature'],
+    olderSignatures: { 'X-Hub-Signature': { algorithm: 'sha1', signature: 'sha1={value}' } },
     signed: '{body}',
     encoding: 'hex',
     signature: 'sha256={value}',

@@ -84,21 +84,32 @@ export function headersOfScheme(
   return Object.entries(headers).map(([name, template]) => [name, fill(template, texts)]);
 }
 
+/** Returns the scheme of each older signature that the sender adds to a delivery: it has no other header. */
+export function olderSchemesOf({ olderSignatures = {}, ...newest }: Scheme): Scheme[] {
+  return Object.entries(olderSignatures).map(([name, older]) => ({
+    ...newest,
+    ...older,
+    headers: { [name]: '{signature}' },
+  }));
+}
+
 /**
- * Returns the headers of a delivery that is signed with one or several secrets.
+ * Returns the headers of a delivery that is signed with one or several secrets, also those of older signatures.
  *
  * @throws HookproofError SECRET_INVALID if a secret is not a key of the scheme, SCHEME_ONE_SIGNATURE if there are
  *   several secrets and the scheme has one signature
  */
 export function signWithScheme(scheme: Scheme, input: SchemeInput, secrets: readonly string[]): HeaderLine[] {
-  const { encoding, separator, title } = scheme;
+  const { separator, title } = scheme;
   if (secrets.length > 1 && separator === undefined) {
     throw new HookproofError('SCHEME_ONE_SIGNATURE', `a delivery of ${title} has one signature`, {
       hint: 'Give one secret.',
     });
   }
-  const values = secrets.map((secret) => schemeDigest(scheme, input, secret).toString(encoding));
-  return headersOfScheme(scheme, input, values);
+  return [scheme, ...olderSchemesOf(scheme)].flatMap((one) => {
+    const values = secrets.map((secret) => schemeDigest(one, input, secret).toString(one.encoding));
+    return headersOfScheme(one, input, values);
+  });
 }
 
 /** Returns a message id. Equal bodies at equal times have equal ids, so that output is repeatable. */

@@ -82,6 +82,16 @@ const REFUSED: Record<string, readonly (readonly [yaml: string, message: string,
       '6:20: scheme.headers.Host: is a header that every request has for itself',
       SCHEME,
     ],
+    [
+      scheme('older-signatures: { X-A: { algorithm: md5 } }'),
+      '6:41: scheme.older-signatures.X-A.algorithm: must be sha1, sha256 or sha512',
+      SCHEME,
+    ],
+    [
+      scheme('older-signatures: { X-A: { algorithm: sha1 }, x-a: { algorithm: sha1 } }'),
+      '6:21: scheme.older-signatures: have the name of another header',
+      SCHEME,
+    ],
     [scheme('name: stripe'), '6:9: scheme.name: is the name of a built-in scheme', SCHEME],
     [
       scheme('tolerance-seconds: true'),

@@ -11,6 +11,7 @@ scheme:
   algorithm: sha512
   encoding: hex
   tolerance-seconds: 600
+  older-signatures: { X-Acme-Sign-1: { algorithm: sha1, signature: "v0={value}" }, X-Acme.2: { algorithm: sha256 } }
   accepts: [202]
 `;
 
@@ -30,6 +31,10 @@ describe('the scheme of a configuration', () => {
       title: 'acme',
       headers: { 'X-Acme-Time': '{timestamp}', 'X-Acme-Sign': '{signature}' },
       signature: '{value}',
+      olderSignatures: {
+        'X-Acme-Sign-1': { algorithm: 'sha1', signature: 'v0={value}' },
+        'X-Acme.2': { algorithm: 'sha256', signature: '{value}' },
+      },
       toleranceSeconds: 600,
       accepts: [202],
       rejects: ['4xx'],

@@ -13,7 +13,7 @@ const digest = Buffer.from(right, 'base64');
 
 function leaksIn(body: string, headers: [string, string][] = [], sent: string[] = []): Leak[] {
   const { answer } = answered(401, body, headers);
-  return isHarmless(answer!, partner) ? [] : findLeaks(answer!, partner, right, sent);
+  return isHarmless(answer!, partner) ? [] : findLeaks(answer!, partner, [right], sent);
 }
 
 describe('findLeaks', () => {
@@ -110,7 +110,7 @@ describe('findLeaks', () => {
   });
 
   it('searches the reason phrase', () => {
-    expect(findLeaks(answered(401, '', [], `not ${right}`).answer!, partner, right, [])).toEqual(['signature']);
+    expect(findLeaks(answered(401, '', [], `not ${right}`).answer!, partner, [right], [])).toEqual(['signature']);
   });
 
   it('does not report the echo of another encoding, of a part or of a trimmed value', () => {
@@ -165,7 +165,7 @@ describe('findLeaks', () => {
 
   it('ignores credentials so short that they occur by chance', () => {
     const short = { url: partner.url, signing: { secret: 'test' }, apiKey: { value: 'key' } };
-    expect(findLeaks(answered(401, 'test key').answer!, short, null, [])).toEqual([]);
+    expect(findLeaks(answered(401, 'test key').answer!, short, [], [])).toEqual([]);
   });
 
   it('finds a credential in the same text when another delivery had sent it', () => {

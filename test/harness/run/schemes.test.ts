@@ -1,10 +1,13 @@
 import { describe, expect, it } from 'vitest';
+import { headerValues } from '../../../contract/index.ts';
 import { SCHEMES, type Scheme, verifyWithScheme } from '../../../contract/signing/index.ts';
 import { assemble } from '../../../harness/run/assemble.ts';
 import { createKit } from '../../../harness/run/kit.ts';
-import { faultOfProbe, isAuthentic } from '../../../harness/run/oracle.ts';
+import { faultOfControl, faultOfProbe, isAuthentic } from '../../../harness/run/oracle.ts';
 import { planScenarios, targetOf } from '../../../harness/run/plan.ts';
-import { CATALOGUE, EVERY_SUITE, type Scenario } from '../../../scenarios/index.ts';
+import { withoutHeader } from '../../../scenarios/changes/addressing.ts';
+import { keyed, literal, unsigned } from '../../../scenarios/changes/signing.ts';
+import { CATALOGUE, type Change, EVERY_SUITE, type Scenario } from '../../../scenarios/index.ts';
 import { secretOf } from '../../mutants/scheme-requests.ts';
 
 const NOW = new Date();
@@ -22,13 +25,14 @@ const applicable = (scheme: Scheme) =>
 
 describe('the checks of a scheme', () => {
   // In the others, the slow tests would find a harness error.
-  it.each(['stripe', 'square'].map((name) => [name, called(name)] as const))(
+  it.each(['stripe', 'square', 'github'].map((name) => [name, called(name)] as const))(
     'of %s are what they claim, and its plain delivery is valid',
     (_, scheme) => {
       const partner = partnerIn(scheme);
       const kit = createKit(partner, 'seed', 'controls', NOW);
       const control = assemble({}, kit, partner);
       expect(isAuthentic(control, partner)).toBe(true);
+      expect(faultOfControl(control, partner)).toBeNull();
       const { body, headers, url } = control.prepared;
       const report = verifyWithScheme(scheme, { body, headers, url }, partner.signing.secret, Date.now() / 1000);
       expect(report).toMatchObject({ matches: true, outOfTolerance: null });
@@ -56,6 +60,30 @@ describe('the checks of a scheme', () => {
       expect(ids).toContain('signature/missing');
       expect(ids?.filter((id) => /^(?:typo-key|effects|rotation)\//.test(id))).toEqual([]);
     }
+  });
+
+  it('change older signatures as they change the signature, unless only that is to be invalid', () => {
+    const partner = partnerIn(called('github'));
+    const kit = createKit(partner, 'seed', 'controls', NOW);
+    const sent = (change: Change) => {
+      const made = assemble(change, kit, partner);
+      const values = ['X-Hub-Signature-256', 'X-Hub-Signature'].map((name) =>
+        headerValues(made.prepared.headers, name),
+      );
+      return { made, values: values.map(([first]) => first?.slice(0, 7)), fault: faultOfProbe(made, partner, false) };
+    };
+    expect(sent({ sign: unsigned })).toMatchObject({ values: [undefined, undefined], fault: null });
+    expect(sent({ sign: literal('x') })).toMatchObject({ values: ['sha256=', 'sha1=x'], fault: null });
+    expect(sent({ address: withoutHeader('signature', '') })).toMatchObject({ values: [undefined, undefined] });
+    const alone = sent({ sign: { ...unsigned, keepsOlder: true } });
+    expect(alone).toMatchObject({ values: [undefined, expect.stringMatching(/^sha1=/)], fault: null });
+    // A signature with SHA-1 in the newer header would be valid in the older one.
+    const sha1 = sent({
+      sign: { label: '', make: (body, own) => keyed(body, own, own.secret, 'sha1').toString('hex') },
+    });
+    expect(sha1.fault).toBeNull();
+    const kept = { ...alone.made, change: { sign: unsigned } };
+    expect(faultOfProbe(kept, partner, false)).toBe('its X-Hub-Signature should be invalid and is valid');
   });
 
   it("derive from a scheme of one's own", () => {
