@@ -7,7 +7,8 @@ import { headerValues } from '../contract/index.ts';
 import { hmac } from '../contract/signing/index.ts';
 import { signatureTest, valueIn } from '../contract/signing/schemes/check-scheme.ts';
 import type { Scheme } from '../contract/signing/schemes/scheme.ts';
-import { keyBytes, olderSchemesOf, signedBytes } from '../contract/signing/schemes/sign-scheme.ts';
+import { SERVICE_SCHEME } from '../contract/signing/schemes/schemes.ts';
+import { DELIVERY_ID, keyBytes, olderSchemesOf, signedBytes } from '../contract/signing/schemes/sign-scheme.ts';
 import { epochSeconds, headerLines, isForeign, requestUrl, type SchemeSigning } from '../receiver/stages/scheme.ts';
 import { refuseUnauthorized, required } from '../receiver/stages/stage.ts';
 import type { StageFault } from './fault.ts';
@@ -303,6 +304,30 @@ const comparing = [...signatureUncheckedFaults, ...signatureHeaderFaults, ...sig
   },
 );
 
+/** Returns the names of the headers that identify a delivery. */
+const idHeaders = ({ headers, samples: [sample] }: Scheme) => [
+  ...Object.keys(headers).filter((name) => headers[name] === '{id}'),
+  ...(sample?.headers ?? []).flatMap(([name, value]) => (DELIVERY_ID.test(value) ? [name] : [])),
+];
+
+const idBeforeVerification: SchemeMutant = {
+  name: 'id-recorded-before-verification',
+  title: 'Records the id of a delivery before the verification, and answers 200 to a known id',
+  mistake: 'lookup-before-verification',
+  suits: (scheme) => idHeaders(scheme).length > 0,
+  area: 'signature',
+  stage: 'requireSignature',
+  replace: ({ correct, config: { signing } }) => {
+    const known = new Set<string>();
+    return (req, res, next) => {
+      const [id = ''] = idHeaders(signing?.scheme ?? SERVICE_SCHEME).flatMap((name) => req.get(name) ?? []);
+      if (known.has(id)) return next();
+      if (id !== '') known.add(id);
+      return correct.requireSignature(req, res, next);
+    };
+  },
+};
+
 /** Every mutant that can be played in the scheme of another service. */
 export const SCHEME_MUTANTS: readonly SchemeMutant[] = [
   ...Object.entries(ROWS).map(
@@ -316,5 +341,6 @@ export const SCHEME_MUTANTS: readonly SchemeMutant[] = [
       replace: withSteps(changes, schemeOf),
     }),
   ),
+  idBeforeVerification,
   ...comparing,
 ];

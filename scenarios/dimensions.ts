@@ -229,8 +229,16 @@ const FORM_HANDSHAKES: Readonly<Record<string, string>> = {
   'a sender of challenges': 'type=url_verification&challenge=test',
 };
 
-function formOf(label: string, form: string): { readonly label: string; readonly change: Change } {
-  return { label, change: { serialise: fixedText(form), address: typed('application/x-www-form-urlencoded') } };
+function formOf(label: string, ...forms: readonly string[]): { readonly label: string; readonly change: Change } {
+  const serialise: Change['serialise'] = (_value, { scheme }) => utf8(foreignForms(forms, scheme).join('&'));
+  return { label, change: { serialise, address: typed('application/x-www-form-urlencoded') } };
+}
+
+/** Leaves out the handshakes of the sender itself. If nothing else is left, an unrelated field is. */
+function foreignForms(forms: readonly string[], scheme: Kit['scheme']): readonly string[] {
+  const own = scheme?.literal.handshakes ?? [];
+  const foreign = forms.filter((form) => !own.some((field) => form.startsWith(`${field}=`)));
+  return foreign.length > 0 ? foreign : ['probe=1'];
 }
 
 const typed = (type: string) => setHeader('Content-Type', type);
@@ -590,7 +598,7 @@ export const SHAPES = {
   handshakes,
   'form-handshakes': {
     ...content('handshakes of other senders in a form', {}, 'shape'),
-    ...formOf('handshakes of other senders in a form', Object.values(FORM_HANDSHAKES).join('&')),
+    ...formOf('handshakes of other senders in a form', ...Object.values(FORM_HANDSHAKES)),
     parts: Object.entries(FORM_HANDSHAKES).map(([sender, form]) => formOf(`the form of ${sender}`, form)),
   },
   'form-ping': {

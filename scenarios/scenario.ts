@@ -559,6 +559,8 @@ interface ScenarioText extends MistakeReference {
   readonly needs?: readonly Feature[];
   /** Returns why the scenario does not apply to a scheme, or null. Without a scheme, it applies. */
   readonly inScheme?: (scheme: KitScheme) => string | null;
+  /** Set if nobody without the secret can make its deliveries, so that accepting them permits no forgery. */
+  readonly needsSecret?: true;
   /** The step of a rotation in which the scenario is sent. Needs `rotation`. */
   readonly step?: RotationStep;
   /** Set if the scenario sends a notification again that was accepted in the first step of a rotation. */

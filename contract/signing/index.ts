@@ -36,6 +36,7 @@ export { signaturesOfScheme } from './schemes/check-scheme.ts';
 export type { Scheme, SchemeInput, SchemeSample } from './schemes/scheme.ts';
 export { FOREIGN_SCHEMES, SCHEMES, SERVICE_SCHEME } from './schemes/schemes.ts';
 export {
+  DELIVERY_ID,
   describeScheme,
   headersOfScheme,
   messageIdOf,

@@ -51,7 +51,7 @@ function literalOf(parts: readonly (readonly [path: string, given: readonly Give
   const literal: Record<string, unknown> = {};
   for (const [path, given] of parts) {
     const [, key = '', ...rest] = path.split('.');
-    const value = ['accepts', 'rejects'].includes(key) ? given.map((one) => one.value) : given[0]?.value;
+    const value = ['accepts', 'rejects', 'handshakes'].includes(key) ? given.map((one) => one.value) : given[0]?.value;
     const group = literal[key] as Record<string, unknown> | undefined;
     if (rest.length === 0) literal[key] = value;
     else if (key === 'older-signatures') {

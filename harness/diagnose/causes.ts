@@ -345,12 +345,14 @@ function sentenceOf(
   if (facts.length === 1 && only !== undefined) {
     return `${defectsOf(facts)}${only.part === null ? '' : ` (${only.part} is enough)`}${AS[likeness]}`;
   }
-  const noun = facts.some(({ endsUnchecked }) => endsUnchecked) ? undefined : NOUNS[harm];
+  const isOfSecret = harm === 'forged' && !facts.every(({ isForgery }) => isForgery);
+  const known = isOfSecret ? 'deliveries that must be rejected' : NOUNS[harm];
+  const noun = facts.some(({ endsUnchecked }) => endsUnchecked) ? undefined : known;
   if (noun === undefined || (condition === null && facts.length < 3)) return `${defectsOf(facts)}${AS[likeness]}`;
   const share = green.length === 0 ? `${facts.length} ` : '';
   const of = green.length === 0 ? '' : ` (${facts.length} of ${facts.length + green.length})`;
   if (condition === null && varying > 0 && harm === 'forged') {
-    return `${doesOf(facts, harm)} some forged deliveries${of} and rejects identical ones`;
+    return `${doesOf(facts, harm)} some ${noun}${of} and rejects identical ones`;
   }
   return `${doesOf(facts, harm)} ${share}${noun}${condition === null ? '' : ` ${condition.text}`}${of}${AS[likeness]}`;
 }

@@ -37,6 +37,8 @@ export interface Fact {
   readonly likeness: Likeness;
   /** The mistake that this outcome of the check indicates. */
   readonly mistake: MistakeId;
+  /** Whether the accepted delivery can be made without the secret. */
+  readonly isForgery: boolean;
   /** The delivery that decided; null for observations over the whole run or in a handshake. */
   readonly cell: Cell | null;
   /** The part of the delivery that is enough, as isolated by a follow-up: `X-Client-Verify: SUCCESS`. */
@@ -108,6 +110,7 @@ export function factsOf(results: Results, outages: RunObservations['outages']): 
             : endsUnchecked
               ? scenario.mistake
               : mistakeShown(scenario.mistake, harm, result, cell),
+        isForgery: harm === 'forged' && scenario.needsSecret !== true,
         cell,
         part: partOf(result),
         endsUnchecked,

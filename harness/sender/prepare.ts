@@ -11,6 +11,7 @@ import {
   sameHeaderName,
 } from '../../contract/index.ts';
 import {
+  DELIVERY_ID,
   messageIdOf,
   olderSchemesOf,
   signatureHeaderOf,
@@ -72,8 +73,6 @@ export function sign(body: Uint8Array, secret: string): string {
   return signatureOf(body, secret);
 }
 
-const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
-
 /** Method, target and headers of a delivery. */
 export interface Addressed {
   readonly method: 'POST';
@@ -106,7 +105,7 @@ export function address({
   for (const [name, value] of samplesOf(partner)[0]?.headers ?? []) {
     if (sameHeaderName(name, 'Content-Type')) headers[1] = [name, value];
     // An id in a header is another one in each delivery.
-    else headers.push([name, UUID.test(value) ? randomUUID() : value]);
+    else headers.push([name, DELIVERY_ID.test(value) ? randomUUID() : value]);
   }
   headers.push(...signed);
   if (partner.apiKey !== undefined)

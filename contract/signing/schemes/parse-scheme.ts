@@ -76,6 +76,7 @@ const SHAPE = {
   'older-signatures': z.record(headerName, olderSignature, { error: ofHeaders }).optional(),
   separator: text.min(1, 'is empty').optional(),
   'tolerance-seconds': seconds.optional(),
+  handshakes: z.array(text.min(1, 'is empty'), 'must be a list').min(1, 'is empty').optional(),
   accepts: statuses.default(['2xx']),
   rejects: statuses.default(['4xx']),
 } as const;
@@ -123,7 +124,7 @@ export const schemeLiteral = z
     }
   })
   .transform(({ 'tolerance-seconds': tolerance, 'older-signatures': olderSignatures, ...given }): Scheme => {
-    const { title, documentation, secret, separator, ...rest } = given;
+    const { title, documentation, secret, separator, handshakes, ...rest } = given;
     return {
       ...rest,
       title: title ?? rest.name,
@@ -132,6 +133,7 @@ export const schemeLiteral = z
       ...(documentation !== undefined && { documentation }),
       ...(separator !== undefined && { separator }),
       ...(olderSignatures !== undefined && { olderSignatures }),
+      ...(handshakes !== undefined && { handshakes }),
       ...(tolerance !== undefined && { toleranceSeconds: tolerance }),
     };
   });

@@ -45,6 +45,8 @@ export interface Scheme {
   readonly olderSignatures?: Readonly<Record<string, OlderSignature>>;
   /** Other headers in which receivers of the service may read the same signature. */
   readonly aliases?: readonly string[];
+  /** Fields of forms with which the service asks for an answer without a signature, such as `ssl_check`. */
+  readonly handshakes?: readonly string[];
   /** The answers with which a receiver accepts and rejects a delivery. */
   readonly accepts: readonly SchemeStatus[];
   readonly rejects: readonly SchemeStatus[];

@@ -193,6 +193,7 @@ export const FOREIGN_SCHEMES: readonly Scheme[] = [
     encoding: 'hex',
     signature: 'v0={value}',
     toleranceSeconds: 300,
+    handshakes: ['ssl_check'],
     samples: [
       sample('app_mention', {
         token: 'ZZZZZZWSxiZZZ2yIvs3peJ',

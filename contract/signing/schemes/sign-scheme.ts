@@ -117,6 +117,9 @@ export function messageIdOf(body: Uint8Array, timestamp: number): string {
   return `msg_${createHash('sha256').update(`${timestamp}.`).update(body).digest('hex').slice(0, 24)}`;
 }
 
+/** Matches the value of a header that identifies a delivery of a sample. Each delivery gets another one. */
+export const DELIVERY_ID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
+
 /** The names of the encodings of a signature. */
 export const ENCODINGS = { base64: 'Base64', hex: 'hex', base64url: 'Base64 for URLs' } as const;
 

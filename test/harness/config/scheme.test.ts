@@ -12,6 +12,7 @@ scheme:
   encoding: hex
   tolerance-seconds: 600
   older-signatures: { X-Acme-Sign-1: { algorithm: sha1, signature: "v0={value}" }, X-Acme.2: { algorithm: sha256 } }
+  handshakes: [ping_check]
   accepts: [202]
 `;
 
@@ -36,6 +37,7 @@ describe('the scheme of a configuration', () => {
         'X-Acme.2': { algorithm: 'sha256', signature: '{value}' },
       },
       toleranceSeconds: 600,
+      handshakes: ['ping_check'],
       accepts: [202],
       rejects: ['4xx'],
     });

@@ -30,6 +30,12 @@ describe('the causes', () => {
     expect(found.map(({ relation }) => relation)).toEqual(['main', 'also', 'also', 'also']);
   });
 
+  it('count forged deliveries where no secret is needed', async () => {
+    const outcomes = all(/^signature\/missing-(?:as-text|as-form|without-content-type|in-other-types)/, 'fail 200');
+    const [main] = await diagnosed(outcomes);
+    expect(main?.title).toContain('accepts forged deliveries');
+  });
+
   it.each<[string, Record<string, string>, number]>([
     ['one check', FORGED, 1],
     ['a special case', { ...FORGED, 'signature/missing-as-text': 'fail 200' }, 1],

@@ -43,6 +43,16 @@ describe('a run in a scheme', () => {
     },
   );
 
+  it('does not call forged what only the sender can sign', async () => {
+    const [scheme, mutant] = [
+      FOREIGN_SCHEMES[0],
+      SCHEME_MUTANTS.find(({ name }) => name === 'future-messages-accepted'),
+    ];
+    if (scheme === undefined || mutant === undefined) throw new Error('no such mutant');
+    const { diagnosis } = await played(scheme, mutant, ['valid', 'scheme']);
+    expect(diagnosis[0]?.title).toMatch(/: accepts deliveries that must be rejected \(3 of \d+\)$/);
+  });
+
   // Each mutant in one of its schemes, mutants in a row in different ones. Each commit plays a third.
   it.each(
     inTurn(

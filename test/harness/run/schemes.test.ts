@@ -7,6 +7,7 @@ import { faultOfControl, faultOfProbe, isAuthentic } from '../../../harness/run/
 import { planScenarios, targetOf } from '../../../harness/run/plan.ts';
 import { withoutHeader } from '../../../scenarios/changes/addressing.ts';
 import { keyed, literal, unsigned } from '../../../scenarios/changes/signing.ts';
+import { SHAPES } from '../../../scenarios/dimensions.ts';
 import { CATALOGUE, type Change, EVERY_SUITE, type Scenario } from '../../../scenarios/index.ts';
 import { secretOf } from '../../mutants/scheme-requests.ts';
 
@@ -84,6 +85,17 @@ describe('the checks of a scheme', () => {
     expect(sha1.fault).toBeNull();
     const kept = { ...alone.made, change: { sign: unsigned } };
     expect(faultOfProbe(kept, partner, false)).toBe('its X-Hub-Signature should be invalid and is valid');
+  });
+
+  it('send no handshake of the sender itself as one of another sender', () => {
+    const bodyIn = (scheme: Scheme) => {
+      const partner = partnerIn(scheme);
+      const { change } = SHAPES['form-handshakes'];
+      return `${assemble(change, createKit(partner, 'seed', 'controls', NOW), partner).prepared.body}`;
+    };
+    expect(bodyIn(called('github'))).toContain('ssl_check=1');
+    expect(bodyIn(called('slack'))).not.toContain('ssl_check');
+    expect(bodyIn(called('slack'))).toContain('url_verification');
   });
 
   it("derive from a scheme of one's own", () => {
