@@ -7,7 +7,7 @@ import {
   TOKEN,
 } from '../../contract/index.ts';
 import { quote } from '../../contract/shell-word.ts';
-import { signatureOf } from '../../contract/signing/index.ts';
+import { signatureHeaderOf, signatureOf } from '../../contract/signing/index.ts';
 import type { Partner } from '../partner.ts';
 import { bodyLine, VALID_SIGNATURE } from '../run/index.ts';
 import type { CapturedRequest } from './captured-request.ts';
@@ -60,6 +60,13 @@ function headerWord(
   const isRepeated = headers.filter(([other]) => sameHeaderName(other, name)).length > 1;
   if (sameHeaderName(name, 'Host') && isRepeated) return null;
   if (value === '') return quote(`${name};`);
+  const { scheme } = signing ?? {};
+  if (
+    scheme !== undefined &&
+    [signatureHeaderOf(scheme), ...(scheme.aliases ?? [])].some((one) => sameHeaderName(name, one))
+  ) {
+    return withVariable(name, receivedVariable(name), variables);
+  }
   if (sameHeaderName(name, signing?.header ?? DEFAULT_SIGNATURE_HEADER)) {
     const isCorrect = signing !== undefined && value === signatureOf(body, signing.secret);
     if (isCorrect) {
@@ -73,11 +80,13 @@ function headerWord(
     return withVariable(name, value === apiKey?.value ? 'HOOKPROOF_API_KEY' : 'RECEIVED_API_KEY', variables);
   }
   if (CREDENTIAL_NAME.test(name)) {
-    return withVariable(name, `RECEIVED_${name.toUpperCase().replace(/[^A-Z0-9]/g, '_')}`, variables);
+    return withVariable(name, receivedVariable(name), variables);
   }
   const holds = [signing?.secret, apiKey?.value].some((secret) => secret !== undefined && value.includes(secret));
   return holds ? null : quote(`${name}: ${value}`);
 }
+
+const receivedVariable = (name: string) => `RECEIVED_${name.toUpperCase().replace(/[^A-Z0-9]/g, '_')}`;
 
 function withVariable(name: string, variable: string, variables: Map<string, string>): string {
   variables.set(variable, '');

@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { performance } from 'node:perf_hooks';
 import { type ForwardedExchange, type HeaderLine, sameHeaderName } from '../../contract/index.ts';
+import { readHeaders } from '../../contract/signing/schemes/check-scheme.ts';
 import type { Partner } from '../partner.ts';
 import { rawExchange } from '../probe/index.ts';
 import { signatureLines } from '../sender/index.ts';
@@ -52,7 +53,10 @@ export interface Edit {
   readonly headers?: readonly HeaderLine[];
   /** Replaces the body, which is then sent with a Content-Length instead of in chunks. */
   readonly body?: Buffer;
-  /** Signs the body after the edit. */
+  /**
+   * Signs the body after the edit. In a scheme, `headers` may set the id and the time to sign. By default, both
+   * are new.
+   */
   readonly signing?: Partner['signing'];
   /** The URL of the endpoint, for a scheme that signs it. */
   readonly url?: string;
@@ -79,7 +83,14 @@ export function withEdit({ raw, isChunked, body: captured }: CapturedRequest, ed
     set('Content-Length', String(body.length));
   }
   for (const [name, value] of headers) set(name, value);
-  if (signing !== undefined) for (const line of signatureLines(body, { signing, url: edit.url ?? '' })) set(...line);
+  if (signing !== undefined) {
+    const { scheme } = signing;
+    const given = scheme && readHeaders(scheme, headers);
+    for (const line of signatureLines(body, { signing, url: edit.url ?? '' }, given)) set(...line);
+    // Another header would still have the old signature.
+    const isAlias = (line: string) => scheme?.aliases?.some((name) => sameHeaderName(nameOf(line), name)) === true;
+    lines.splice(0, lines.length, ...lines.filter((line) => !isAlias(line)));
+  }
   const rest = edit.body ?? raw.subarray(before.length + head.length + end.length);
   return Buffer.concat([Buffer.from(`${before}${startLine}${lines.join('')}${end}`, 'latin1'), rest]);
 }
@@ -99,6 +110,8 @@ export function sendCaptured(raw: Buffer, { partner, timeoutMs }: SendOptions): 
 
 interface Replay extends SendOptions {
   readonly id: string;
+  /** The URL to sign, for a scheme that signs it. */
+  readonly publicUrl?: string | undefined;
   readonly sign: boolean;
   readonly edit?: { readonly headers: readonly HeaderLine[]; readonly body?: Buffer | undefined } | undefined;
 }
@@ -109,7 +122,7 @@ interface Replay extends SendOptions {
  */
 export async function replayCaptured(
   raw: Buffer,
-  { id, sign, edit, ...options }: Replay,
+  { id, sign, edit, publicUrl, ...options }: Replay,
 ): Promise<ForwardedExchange | null> {
   const { partner } = options;
   const captured = readCaptured(raw);
@@ -121,7 +134,7 @@ export async function replayCaptured(
     ? withEdit(captured, {
         headers: given,
         ...(givenBody && { body: givenBody }),
-        ...(signing && { signing, url: partner.url }),
+        ...(signing && { signing, url: publicUrl ?? partner.url }),
       })
     : raw;
   const receivedAt = new Date();

@@ -4,7 +4,7 @@
  * a signature is no forgery where the scheme writes signatures so.
  */
 import { headerValues, type JsonObject, type JsonValue } from '../../contract/index.ts';
-import type { Scheme } from '../../contract/signing/index.ts';
+import { hasStatus, type Scheme } from '../../contract/signing/index.ts';
 import type { Scenario } from '../../scenarios/index.ts';
 import { PREFLIGHT_SCENARIO, STATUS_SCENARIOS } from '../judge/index.ts';
 import type { Partner } from '../partner.ts';
@@ -43,7 +43,6 @@ export function inScheme(scenario: Scenario, { accepts, rejects }: Scheme): Scen
   }
   if (scenario.id !== STATUS_SCENARIOS.signature || !('observe' in scenario)) return scenario;
   const text = rejects.join(' or ');
-  const isRight = (status: number) => rejects.some((one) => one === status || one === `${Math.floor(status / 100)}xx`);
   return {
     ...scenario,
     title: scenario.title.replace('401', text),
@@ -51,7 +50,9 @@ export function inScheme(scenario: Scenario, { accepts, rejects }: Scheme): Scen
     observe: (run) =>
       scenario.observe({
         ...run,
-        rejections: (run.rejections ?? []).map((one) => (isRight(one.status) ? { ...one, status: 401 } : one)),
+        rejections: (run.rejections ?? []).map((one) =>
+          hasStatus(rejects, one.status) ? { ...one, status: 401 } : one,
+        ),
       }),
   };
 }

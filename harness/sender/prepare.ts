@@ -14,6 +14,7 @@ import {
   DELIVERY_ID,
   messageIdOf,
   olderSchemesOf,
+  type SchemeInput,
   signatureHeaderOf,
   signatureOf,
   signaturesOfScheme,
@@ -35,13 +36,20 @@ export function prepareBody(body: Uint8Array, partner: Partner): Prepared {
   return { url: partner.url, ...address({ partner, body, signed: signatureLines(body, partner) }), body };
 }
 
-/** Returns the headers that sign a body. */
-export function signatureLines(body: Uint8Array, { signing, url }: Pick<Partner, 'signing' | 'url'>): HeaderLine[] {
+/**
+ * Returns the headers that sign a body. In a scheme, the time is now and the id is made from body and time, unless they
+ * are given.
+ */
+export function signatureLines(
+  body: Uint8Array,
+  { signing, url }: Pick<Partner, 'signing' | 'url'>,
+  given: Partial<Pick<SchemeInput, 'id'>> & { readonly timestamp?: number } = {},
+): HeaderLine[] {
   if (signing === undefined) return [];
   const { header = DEFAULT_SIGNATURE_HEADER, scheme, secret } = signing;
   if (scheme === undefined) return [[header, sign(body, secret)]];
-  const timestamp = Math.floor(Date.now() / 1000);
-  return signWithScheme(scheme, { body, url, id: messageIdOf(body, timestamp), timestamp }, [secret]);
+  const timestamp = given.timestamp || Math.floor(Date.now() / 1000);
+  return signWithScheme(scheme, { body, url, id: given.id || messageIdOf(body, timestamp), timestamp }, [secret]);
 }
 
 /**

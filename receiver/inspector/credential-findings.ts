@@ -11,12 +11,14 @@ import {
   foundTexts,
   headerShape,
   type MistakeText,
+  type Scheme,
   type SigningInput,
   sentence,
   signatureOf,
   whoChangedBody,
 } from '../../contract/signing/index.ts';
 import type { RecordedDelivery } from './recorder.ts';
+import { explainInScheme, type SchemeWords, signaturesToMask } from './scheme-findings.ts';
 
 /** The part of a mistake that the page shows. */
 export type ShownMistake = Pick<MistakeText, 'name' | 'title'> & { readonly fix: string };
@@ -25,6 +27,9 @@ export interface SigningConfig {
   readonly secrets: readonly string[];
   readonly apiKeys: readonly string[];
   readonly header: string;
+  /** Set for the deliveries of another service, with the registered URL. */
+  readonly scheme?: Scheme | undefined;
+  readonly publicUrl?: string | undefined;
 }
 
 export interface SignatureFinding {
@@ -41,6 +46,8 @@ export interface SignatureFinding {
    * everywhere.
    */
   readonly correct: readonly string[];
+  /** Set in the scheme of another service, which explains the delivery in other words. */
+  readonly inScheme?: SchemeWords;
 }
 
 export async function findSignature(
@@ -51,6 +58,17 @@ export async function findSignature(
   const nothing = { mistakes: [], signed: undefined, correct: [] };
   if (signing === undefined) return { ...nothing, withheld: 'not checked here, so it may be correct' };
   if (rawBody === undefined) return { ...nothing, withheld: 'not checked, so it may be correct' };
+  const { scheme } = signing;
+  if (scheme !== undefined) {
+    const [own, received] = [
+      { ...signing, scheme },
+      { ...delivery, body: rawBody },
+    ];
+    const inScheme = explainInScheme(own, received);
+    const mistakes = inScheme.mistake === undefined ? [] : [inScheme.mistake];
+    const withheld = 'it may be correct, here or for other bytes';
+    return { ...nothing, mistakes, withheld, correct: signaturesToMask(own, received), inScheme };
+  }
 
   const received = headerValues(headers, signing.header);
   const host = headerValues(headers, 'host')[0];

@@ -3,7 +3,7 @@ import type { ForwardedAnswer } from '../../contract/index.ts';
 import { type DiffRun, diffBytes } from './byte-diff.ts';
 import { explainKeyMismatch, findSignature, type ShownMistake, type SigningConfig } from './credential-findings.ts';
 import { explainOutcome, type OutcomeExplanation } from './explain-outcome.ts';
-import { type Masker, maskHeaders, maskTarget, type ShownHeader } from './masking.ts';
+import { type HeaderNames, type Masker, maskHeaders, maskTarget, type ShownHeader } from './masking.ts';
 import type { RecordedDelivery } from './recorder.ts';
 import type { DeliverySummary } from './summary.ts';
 
@@ -55,7 +55,7 @@ interface ShownAnswer {
 export interface ViewConfig {
   readonly signing: SigningConfig | undefined;
   readonly apiKey: { readonly keys: readonly string[]; readonly header: string };
-  readonly names: { readonly signature: string; readonly apiKey: string };
+  readonly names: HeaderNames;
   /** Masks the credentials in the list, the download and the search. */
   readonly masker: Masker;
 }
@@ -78,9 +78,9 @@ export async function viewDelivery(
     ...summary,
     request: { method: delivery.method, target: maskTarget(delivery.target), httpVersion: delivery.httpVersion },
     remoteAddress: delivery.remoteAddress,
-    explanation: explainOutcome(delivery, names),
+    explanation: explainOutcome(delivery, names, signature.inScheme),
     mistakes,
-    ...(reason === 'signature-mismatch' && mistakes.length === 0
+    ...(reason === 'signature-mismatch' && mistakes.length === 0 && signature.inScheme === undefined
       ? { verifyCommand: verifyCommandFor(summary.id, signature.shown) }
       : {}),
     headers: maskHeaders(delivery.headers, names, signature.withheld),

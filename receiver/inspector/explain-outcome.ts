@@ -5,7 +5,9 @@ import { DELIVERY_REASONS, type DeliveryReason, isDeliveryReason } from '../../c
 import { CONTENT_TYPE, headerValues, readNotification } from '../../contract/index.ts';
 import { headerShape } from '../../contract/signing/index.ts';
 import { acceptedInWords } from './forwarded.ts';
+import type { HeaderNames } from './masking.ts';
 import type { RecordedDelivery } from './recorder.ts';
+import type { SchemeWords } from './scheme-findings.ts';
 
 export interface OutcomeExplanation {
   /** The outcome in one sentence. */
@@ -17,12 +19,6 @@ export interface OutcomeExplanation {
   readonly fix?: string;
   /** The individual faults. */
   readonly points?: readonly string[];
-}
-
-/** Configured names of the headers. */
-export interface HeaderNames {
-  readonly signature: string;
-  readonly apiKey: string;
 }
 
 type Details = Omit<OutcomeExplanation, 'title'>;
@@ -135,28 +131,48 @@ function explainNotStored({ reason }: RecordedDelivery): Details {
   };
 }
 
-function explainReason(code: string, delivery: RecordedDelivery, names: HeaderNames): OutcomeExplanation | undefined {
+function explainReason(
+  code: string,
+  delivery: RecordedDelivery,
+  names: HeaderNames,
+  inScheme: SchemeWords | undefined,
+): OutcomeExplanation | undefined {
   if (!isDeliveryReason(code)) return undefined;
-  return { title: DELIVERY_REASONS[code], ...BY_REASON[code](delivery, names) };
+  if (inScheme === undefined || !code.startsWith('signature-')) {
+    return { title: DELIVERY_REASONS[code], ...BY_REASON[code](delivery, names) };
+  }
+  const title = code === 'signature-missing' ? 'A header of the scheme is missing.' : DELIVERY_REASONS[code];
+  return { title, expected: inScheme.expected, points: inScheme.points };
 }
 
-export function explainOutcome(delivery: RecordedDelivery, names: HeaderNames): OutcomeExplanation {
-  if (delivery.forwarded !== undefined) return explainForwarded(delivery, names);
+/** Explains the outcome of a delivery; in the scheme of another service, with what was found out about it. */
+export function explainOutcome(
+  delivery: RecordedDelivery,
+  names: HeaderNames,
+  inScheme?: SchemeWords,
+): OutcomeExplanation {
+  if (delivery.forwarded !== undefined) return explainForwarded(delivery, names, inScheme);
+  if (delivery.outcome === 'accepted' && inScheme !== undefined) return { title: 'Accepted: every check passed.' };
   if (delivery.outcome === 'accepted') {
     return delivery.duplicate
       ? { title: 'Accepted as a duplicate: a notification with this id was received before, and is not handled again.' }
       : { title: 'Accepted: every check passed, and the notification was stored.' };
   }
   const { reasonCode = '', reasonDetail: received } = delivery;
-  const finding = explainReason(reasonCode, delivery, names);
+  const finding = explainReason(reasonCode, delivery, names, inScheme);
   if (finding !== undefined) return { ...(received !== undefined && { received }), ...finding };
   return { title: `Not accepted: ${delivery.reason ?? 'no reason was given'}.` };
 }
 
 /** Explains the answer of the other receiver, and then the faults of the delivery. */
-function explainForwarded(delivery: RecordedDelivery, names: HeaderNames): OutcomeExplanation {
+function explainForwarded(
+  delivery: RecordedDelivery,
+  names: HeaderNames,
+  inScheme: SchemeWords | undefined,
+): OutcomeExplanation {
   const { status, reasonCode = '', outcome, forwarded } = delivery;
-  const finding = explainReason(reasonCode, delivery, names);
+  const finding = explainReason(reasonCode, delivery, names, inScheme);
+  const { accepts = '200', rejects = 'a 4xx' } = inScheme ?? {};
   if (outcome === 'aborted') {
     if (finding !== undefined && reasonCode === 'connection-closed') {
       return { title: 'The connection was closed before the request was complete, and there was no answer.' };
@@ -167,11 +183,11 @@ function explainForwarded(delivery: RecordedDelivery, names: HeaderNames): Outco
       : { ...finding, title: `${title} ${finding.title}` };
   }
   if (finding !== undefined && forwarded?.answered === 'unsafe') {
-    return { ...finding, title: `The receiver ${acceptedInWords(reasonCode)} (${status}).` };
+    return { ...finding, title: `The receiver ${acceptedInWords(reasonCode, inScheme !== undefined)} (${status}).` };
   }
   const answered = `The receiver answered ${status === 0 ? 'with bytes that are not HTTP' : status}`;
   if (finding !== undefined) {
-    const expected = forwarded?.answered === 'incorrect' ? ', where a 4xx is expected' : '';
+    const expected = forwarded?.answered === 'incorrect' ? `, where ${rejects} is expected` : '';
     return { ...finding, title: `${answered}${expected}. ${finding.title}` };
   }
   if (forwarded?.checked !== true) {
@@ -189,10 +205,10 @@ function explainForwarded(delivery: RecordedDelivery, names: HeaderNames): Outco
   if (outcome === 'accepted') return { title: `${answered}, as expected: the delivery is valid.` };
   return {
     title: `${answered} to a valid delivery.`,
-    expected: '200: the credentials are correct for these bytes and the secret or key configured here.',
+    expected: `${accepts}: the credentials are correct for these bytes and the secret or key configured here.`,
     received: `${status}. The answer is shown below.`,
     fix:
-      status === 401
+      status === 401 || inScheme !== undefined
         ? 'Compare the secret and the key of the receiver with those configured here, and check that it verifies the ' +
           'body as received, before any parser.'
         : 'See the log of the receiver. The path of the URL is forwarded as it is.',

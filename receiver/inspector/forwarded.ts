@@ -8,12 +8,14 @@ import {
   type ReceivedNotification,
   readNotification,
 } from '../../contract/index.ts';
+import { hasStatus } from '../../contract/signing/index.ts';
 import { checkApiKey } from '../check-api-key.ts';
 import { DEFAULT_MAX_DEPTH } from '../options.ts';
 import { contentTypeFault, parseBody } from '../stages/payload.ts';
 import { verifySignature } from '../verify-signature.ts';
 import type { SigningConfig } from './credential-findings.ts';
 import { type AnswerVerdict, type RecordedDelivery, textIn, weightOf } from './recorder.ts';
+import { checkInScheme } from './scheme-findings.ts';
 
 /** The credentials that the proxy can check. Credentials that are not configured are not checked. */
 export interface CheckedBy {
@@ -30,13 +32,15 @@ const NOT_VALID: Readonly<Record<string, string>> = {
   'signature-missing': 'without a signature',
   'signature-malformed': 'whose signature is malformed',
   'signature-mismatch': 'whose signature does not match',
+  'signature-out-of-tolerance': 'whose signed time is outside the tolerance',
 };
 
 /**
  * Describes the acceptance of an invalid delivery: "accepted a delivery whose signature does not match". The text
  * follows the name of the receiver.
  */
-export function acceptedInWords(reasonCode: string | undefined): string {
+export function acceptedInWords(reasonCode: string | undefined, isForeign = false): string {
+  if (isForeign && reasonCode === 'signature-missing') return 'accepted a delivery without a header of the scheme';
   return `accepted a delivery ${NOT_VALID[reasonCode ?? ''] ?? 'that must be rejected'}`;
 }
 
@@ -46,23 +50,24 @@ export function acceptedInWords(reasonCode: string | undefined): string {
  */
 function judgeAnswer(
   { request, answer }: ForwardedExchange,
-  reasonCode: string | undefined,
+  { reasonCode, mayBeAccepted }: Pick<ReferenceOutcome, 'reasonCode' | 'mayBeAccepted'>,
   { signing, apiKey, names }: CheckedBy,
 ): AnswerVerdict | undefined {
-  if (answer === undefined) return undefined;
+  if (answer === undefined || mayBeAccepted) return undefined;
   const { status } = answer;
+  const { accepts = [200], rejects = ['4xx'] } = signing?.scheme ?? {};
   if (reasonCode !== undefined) {
     // Other reasons do not require a rejection: a receiver may accept a signed payload that is malformed.
     if (!Object.hasOwn(NOT_VALID, reasonCode)) return undefined;
-    if (status >= 200 && status <= 299) return 'unsafe';
-    return status >= 400 && status <= 499 ? 'correct' : 'incorrect';
+    if (hasStatus(['2xx', ...accepts], status)) return 'unsafe';
+    return hasStatus(rejects, status) ? 'correct' : 'incorrect';
   }
   const isUnchecked = (header: string) => headerValues(request.headers, header).length > 0;
   const checksNothing = signing === undefined && apiKey.keys.length === 0;
   // A credential that is sent but not configured here may be invalid.
   if (checksNothing || (signing === undefined && isUnchecked(names.signature))) return undefined;
   if (apiKey.keys.length === 0 && isUnchecked(names.apiKey)) return undefined;
-  return status === 200 ? 'correct' : 'incorrect';
+  return hasStatus(accepts, status) ? 'correct' : 'incorrect';
 }
 
 interface ReferenceOutcome {
@@ -70,14 +75,16 @@ interface ReferenceOutcome {
   readonly notification?: ReceivedNotification;
   readonly secretIndex?: number | undefined;
   readonly keyIndex?: number | undefined;
+  /** Set if a correct receiver may accept the request all the same. */
+  readonly mayBeAccepted?: boolean | undefined;
 }
 
 /**
  * Returns the reason for which the reference receiver would reject the request. Applies the checks in the order of its
  * stages.
  */
-function findingOf({ request }: ForwardedExchange, { signing, apiKey }: CheckedBy): ReferenceOutcome {
-  const { method, headers, body } = request;
+function findingOf({ request, receivedAt }: ForwardedExchange, { signing, apiKey }: CheckedBy): ReferenceOutcome {
+  const { method, headers, target, body } = request;
   const header = (name: string) => {
     const values = headerValues(headers, name);
     return values.length > 1 ? values : values[0];
@@ -88,6 +95,12 @@ function findingOf({ request }: ForwardedExchange, { signing, apiKey }: CheckedB
   const key = apiKey.keys.length === 0 ? undefined : checkApiKey({ header: header(apiKey.header), keys: apiKey.keys });
   if (key?.ok === false) return { reasonCode: `api-key-${key.reason}` };
   if (body === undefined) return { reasonCode: 'body-not-kept' };
+  if (signing?.scheme !== undefined) {
+    // Its deliveries are any JSON, or any bytes of another Content-Type.
+    const check = checkInScheme({ ...signing, scheme: signing.scheme }, { headers, target, body, receivedAt });
+    if (check.ok) return { reasonCode: undefined, secretIndex: check.secretIndex, keyIndex: key?.keyIndex };
+    return { reasonCode: `signature-${check.reason}`, mayBeAccepted: check.mayBeAccepted };
+  }
   const signature =
     signing && verifySignature({ rawBody: body, header: header(signing.header), secrets: signing.secrets });
   if (signature?.ok === false) return { reasonCode: `signature-${signature.reason}` };
@@ -110,10 +123,12 @@ export function recordForwarded(
 ): RecordedDelivery {
   const { request, answer, receivedAt, durationMs, remoteAddress, replayOf } = exchange;
   const { method, target, httpVersion, headers, body, bodyLength } = request;
-  const { reasonCode, notification, secretIndex, keyIndex } = findingOf(exchange, checkedBy);
-  const answered = judgeAnswer(exchange, reasonCode, checkedBy);
+  const finding = findingOf(exchange, checkedBy);
+  const { reasonCode, notification, secretIndex, keyIndex } = finding;
+  const answered = judgeAnswer(exchange, finding, checkedBy);
+  const { accepts = [200] } = checkedBy.signing?.scheme ?? {};
   const checked = checkedBy.signing !== undefined || checkedBy.apiKey.keys.length > 0;
-  const outcome = answer === undefined ? 'aborted' : answer.status === 200 ? 'accepted' : 'refused';
+  const outcome = answer === undefined ? 'aborted' : hasStatus(accepts, answer.status) ? 'accepted' : 'refused';
   // If no credentials were checked, the sender of the ids is not verified.
   const known = checked ? notification : undefined;
   const size = (request.raw?.length ?? 0) + (body?.length ?? 0) + (answer?.body.length ?? 0);

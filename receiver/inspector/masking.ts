@@ -87,6 +87,14 @@ export interface ShownHeader {
   readonly note?: string;
 }
 
+/** Configured names of the headers. */
+export interface HeaderNames {
+  readonly signature: string;
+  readonly apiKey: string;
+  /** Other headers in which a receiver may read the same signature. */
+  readonly aliases: readonly string[];
+}
+
 const CREDENTIALS = new Set(['authorization', 'proxy-authorization', 'cookie', 'set-cookie']);
 
 /** Common names of headers that contain credentials. */
@@ -98,12 +106,12 @@ const CREDENTIAL_NAME = /(?:^|[-_])(?:token|secret|password|passwd|api[-_]?key|a
  */
 export function maskHeaders(
   lines: readonly HeaderLine[],
-  names: { readonly apiKey: string; readonly signature: string },
+  names: HeaderNames,
   signatureWithheld: string | undefined,
 ): ShownHeader[] {
   return lines.map(([name, value]) => {
     if (sameHeaderName(name, names.apiKey)) return { name, value: null, note: 'the API key is never shown' };
-    if (sameHeaderName(name, names.signature)) {
+    if ([names.signature, ...names.aliases].some((one) => sameHeaderName(name, one))) {
       return signatureWithheld === undefined ? { name, value } : { name, value: null, note: signatureWithheld };
     }
     if (CREDENTIALS.has(name.toLowerCase()) || CREDENTIAL_NAME.test(name)) {

@@ -7,6 +7,7 @@ import {
   type ForwardedExchange,
   HookproofError,
 } from '../../contract/index.ts';
+import { signatureHeaderOf } from '../../contract/signing/index.ts';
 import type { DeliveryObserver } from '../delivery-report.ts';
 import type { ReceiverOptions } from '../options.ts';
 import { credentialsOf, type ViewConfig } from './delivery-view.ts';
@@ -26,10 +27,7 @@ export interface InspectorOptions {
   readonly host?: string;
   /** Port to listen on. Default: 0, which picks a free port. */
   readonly port?: number;
-  /**
-   * The signing options of the receiver, which are used to explain signatures and to mask secrets. Throws
-   * `HookproofError` (`RECEIVER_SCHEME`) if they name the scheme of another service.
-   */
+  /** The signing options of the receiver, which are used to explain signatures and to mask secrets. */
   readonly signing?: ReceiverOptions['signing'];
   /** The API key options of the receiver. */
   readonly apiKey?: ReceiverOptions['apiKey'];
@@ -62,12 +60,6 @@ export interface RunningInspector {
 
 export async function openInspector(options: InspectorOptions): Promise<RunningInspector> {
   const { host = '127.0.0.1', port = 0, signing, apiKey, receiverUrl = () => undefined, forwarding } = options;
-  // Its correct signatures would not be masked.
-  if (signing?.scheme !== undefined) {
-    throw new HookproofError('RECEIVER_SCHEME', 'The inspector does not know signing.scheme.', {
-      hint: 'Use an observer to see the deliveries of another service.',
-    });
-  }
   const config = viewConfig(signing, apiKey);
   const recorder = createRecorder(options);
   const summarise = createSummariser(recorder, config.masker);
@@ -108,14 +100,16 @@ export async function openInspector(options: InspectorOptions): Promise<RunningI
 }
 
 function viewConfig(signing: InspectorOptions['signing'], apiKey: InspectorOptions['apiKey']): ViewConfig {
+  const { header, scheme, publicUrl } = signing ?? {};
   const names = {
-    signature: signing?.header ?? DEFAULT_SIGNATURE_HEADER,
+    signature: header ?? (scheme && signatureHeaderOf(scheme)) ?? DEFAULT_SIGNATURE_HEADER,
     apiKey: apiKey?.header ?? DEFAULT_API_KEY_HEADER,
+    aliases: scheme?.aliases ?? [],
   };
   const keys = apiKey?.keys ?? [];
   const credentials = {
     apiKey: { keys, header: names.apiKey },
-    signing: signing && { secrets: signing.secrets, apiKeys: keys, header: names.signature },
+    signing: signing && { secrets: signing.secrets, apiKeys: keys, header: names.signature, scheme, publicUrl },
   };
   return { names, ...credentials, masker: createMasker(credentialsOf(credentials)) };
 }

@@ -131,6 +131,8 @@ it.each([
   [['proxy', '--to', 'http://169.254.169.254/'], 'will not connect to 169.254.169.254'],
   [['proxy', '--to', 'http://127.0.0.1:1/', '--keep', 'x'], '--keep: "x" is not a whole number'],
   [['proxy'], '--to'],
+  [['proxy', '--to', 'http://127.0.0.1:1/', '--scheme', 'square'], 'Square signs the URL of the endpoint'],
+  [['proxy', '--to', 'http://127.0.0.1:1/', '--public-url', 'http://a.test/'], '`--public-url` needs a scheme'],
   [['replay', '--to', 'http://127.0.0.1:1/'], 'give the ids of the deliveries'],
   [['replay', 'abcdef-1', '--all', '--to', 'http://127.0.0.1:1/'], 'either `--all` or `--last`'],
   [['replay', 'abcdef-1'], '`--to` is missing'],
@@ -150,6 +152,37 @@ it('prints an alarm for a forged delivery that the receiver accepts', async () =
   const line = await proxy.says(/ {2}200 {2}(.*)\n/);
   expect(line).toBe('ALARM: accepted-although-invalid (signature-mismatch)');
   await proxy.stop();
+});
+
+it.each(['stripe', 'square'])('verifies, explains and signs in the scheme %s', async (name) => {
+  const own = await home();
+  const wrong = { ...own, HOOKPROOF_SECRET: wrongEnv.HOOKPROOF_SECRET };
+  const scheme = ['--scheme', name];
+  const registered = ['--public-url', 'https://partner.test/hooks'];
+  const receiver = await startedReceiver(
+    [...scheme, ...registered],
+    { env: { HOOKPROOF_SECRET: secret }, cwd: tmpdir() },
+    'receiver',
+  );
+  const proxy = await proxyTo(receiver.url, own, ...scheme, ...registered);
+  // In the scheme of Square, the trigger signs the URL of the proxy, which is not the registered one.
+  const sample = name === 'stripe' ? 'customer.created' : 'payment.updated';
+  expect(await hookproof(['trigger', sample, proxy.url, ...scheme], { env: wrong })).toMatchObject({ code: 1 });
+  const line = await proxy.says(/\n(\d\d:\d\d:\d\d {2}.*)\n/);
+  expect(line.slice(10)).toMatch(/^\S+ {2}- {2}401 {2}correct: signature-mismatch$/);
+  const id = line.slice(10).split(' ')[0] ?? '';
+  const view = await (await fetch(`${proxy.page}deliveries/${id}`)).json();
+  const points = [expect.stringContaining('another secret, or from another body')];
+  expect(view).toMatchObject({ explanation: { points } });
+  const replay = (...args: string[]) =>
+    hookproof(['replay', id, '--to', receiver.url, ...scheme, ...registered, ...args], { env: own });
+  expect(await replay()).toMatchObject({ code: 1, stdout: expect.stringContaining('0 of 1 answered 2xx') });
+  const signed = await replay('--sign', '--set', 'type=other');
+  expect(signed).toMatchObject({ code: 0, stdout: expect.stringContaining('1 of 1 answered 2xx') });
+  const { stdout } = await replay('--curl');
+  expect(stdout).toMatch(/RECEIVED_(?:STRIPE|X_SQUARE)/);
+  await proxy.stop();
+  await receiver.stop();
 });
 
 describe('the log of the proxy', () => {

@@ -28,6 +28,29 @@ describe('hookproof receiver --scheme', () => {
     await stop();
   });
 
+  it('shows its deliveries on the page of the inspector', async () => {
+    const { url, says, stop } = await startedReceiver(['--scheme', 'stripe', '--inspect', '0'], surroundings);
+    const page = await says(/inspector at (\S+)/);
+    expect(await statuses(url)).toEqual([200, 401]);
+    const { instance } = JSON.parse(
+      /data: (.*)/.exec(
+        (await (
+          await fetch(`${page}events`)
+        ).body
+          ?.getReader()
+          .read()
+          .then(({ value }) => Buffer.from(value ?? '').toString())) ?? '',
+      )?.[1] ?? '{}',
+    );
+    const [first, second] = await Promise.all(
+      [1, 2].map(async (number) => (await fetch(`${page}deliveries/${instance}-${number}`)).json()),
+    );
+    expect(first).toMatchObject({ explanation: { title: 'Accepted: every check passed.' } });
+    const points = [expect.stringContaining('the tolerance is 300 s')];
+    expect(second).toMatchObject({ explanation: { points } });
+    await stop();
+  });
+
   it('serves a fault of the scheme', async () => {
     const flags = ['--scheme', 'stripe', '--fault', 'message-age-not-checked'];
     const { url, stop, output } = await startedReceiver(flags, surroundings);
@@ -38,7 +61,7 @@ describe('hookproof receiver --scheme', () => {
 
   it.each([
     [['--scheme', 'stripe'], { HOOKPROOF_API_KEY: secret }, '`--scheme` needs a secret'],
-    [['--scheme', 'stripe', '--inspect'], surroundings.env, '`--inspect` cannot be combined with `--scheme`'],
+    [['--scheme', 'stripe', '--effects', 'x'], surroundings.env, '`--effects` cannot be combined with `--scheme`'],
     [['--scheme', 'stripe'], { ...surroundings.env, HOOKPROOF_INBOX: 'file:x.db' }, '`--inbox` cannot be combined'],
     [['--public-url', 'https://a.test/'], surroundings.env, '`--public-url` needs `--scheme`'],
     [['--scheme', 'stripe', '--fault', 'ambiguous-message-id-accepted'], surroundings.env, 'in the scheme of Stripe'],

@@ -54,6 +54,11 @@ export interface Scheme {
   readonly samples: readonly SchemeSample[];
 }
 
+/** Returns whether a status is one of these, or in one of these classes. */
+export function hasStatus(statuses: readonly SchemeStatus[], status: number): boolean {
+  return statuses.some((one) => one === status || one === `${Math.floor(status / 100)}xx`);
+}
+
 /** What a scheme signs, apart from the secret. */
 export interface SchemeInput {
   readonly body: Uint8Array;

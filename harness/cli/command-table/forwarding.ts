@@ -2,6 +2,8 @@
 import type { Command } from 'commander';
 import { type ActionMaker, collect, SET_HELP, withEndpoint, withSettings, withYes } from './shared-options.ts';
 
+const PUBLIC_URL = 'the URL as it is registered at the sender, for a scheme that signs it';
+
 const PROXY_HELP = `
 Requests and answers are forwarded byte for byte, including the Host header and malformed requests: one connection to
 the receiver for each connection of a sender, plain HTTP only. The path is not rewritten: senders use the path of the
@@ -10,6 +12,9 @@ receiver, and that of --to is only printed.
 Each delivery is a line on standard error: time, id, kind, the status that the receiver answered, and whether that is
 correct: 200 for a valid delivery, 4xx for one whose signature or key is not valid. ALARM: accepted although invalid,
 refused although valid, or no answer. The page of the inspector counts the alarms above its list, and filters by them.
+
+With --scheme, deliveries are verified, explained and signed in the scheme of another service; an accepted time outside
+its tolerance is an alarm, too.
 
 Without a secret or an API key (the same settings as for run), the page cannot say why a signature does not match.
 
@@ -21,12 +26,14 @@ credential. The oldest are removed first; the others are kept when the proxy end
 Examples:
   hookproof proxy --to http://127.0.0.1:3000/hooks
   HOOKPROOF_SECRET=... hookproof proxy --to http://127.0.0.1:3000/hooks --port 4000 --keep 100
+  HOOKPROOF_SECRET=... hookproof proxy --to http://127.0.0.1:3000/stripe --scheme stripe
   hookproof run http://127.0.0.1:4000/hooks      (in another terminal)`;
 
 const REPLAY_HELP = `
 Each request is sent with its original bytes, on a new connection to the host and port of --to; path, query and Host are
-those of the request. --sign replaces only the value of the signature header, and only --set and --body change the body,
-whose SHA-256 is printed. --curl prints a script for a POSIX shell; credentials in it are variables.
+those of the request. --sign replaces only the value of the signature header, and in a scheme also those of the id and
+the time, which are new. Only --set and --body change the body, whose SHA-256 is printed. --curl prints a script for a
+POSIX shell; credentials in it are variables.
 
 Examples:
   hookproof replay --list
@@ -36,13 +43,15 @@ Examples:
   hookproof replay 7e57ca-12 --to http://127.0.0.1:3000 --curl
 
 Exit codes:
-  0 every answer was 200, 1 another or no answer, 2 usage or configuration error, 4 internal error`;
+  0 every answer was 200 (in a scheme: one that accepts), 1 another or no answer,
+  2 usage or configuration error, 4 internal error`;
 
 export function addForwardingCommands(program: Command, action: ActionMaker): void {
   const proxy = program
     .command('proxy')
     .description('forward plain HTTP to your receiver; show the deliveries, and why signatures do not match')
     .requiredOption('--to <url>', 'your receiver: an http:// URL')
+    .option('--public-url <url>', PUBLIC_URL)
     .option('--host <address>', 'address to listen on', '127.0.0.1')
     .option('--port <n>', 'port to listen on; 0 chooses a free one', '4000')
     .option('--inspect <port>', 'port of the inspector page; 0 chooses a free one', '3001')
@@ -58,7 +67,7 @@ export function addForwardingCommands(program: Command, action: ActionMaker): vo
     .option('--no-store', 'keep deliveries in memory only')
     .option('--max-connections <n>', 'maximum number of open connections; further ones are closed at once', '1000')
     .option('--config <file>', 'configuration file (default: hookproof.yaml, if it exists)');
-  withSettings(proxy, 'hmac.secret', 'hmac.header', 'api-key.value', 'api-key.header', 'timeout')
+  withSettings(proxy, 'hmac.secret', 'hmac.header', 'scheme', 'api-key.value', 'api-key.header', 'timeout')
     .addHelpText('after', PROXY_HELP)
     .action(action(async () => (await import('../proxy/proxy.ts')).proxyCommand));
 
@@ -70,6 +79,7 @@ export function addForwardingCommands(program: Command, action: ActionMaker): vo
     .option('--all', 'all saved deliveries, oldest first')
     .option('--last <n>', 'the last n deliveries')
     .option('--list', 'list the saved deliveries; send nothing')
+    .option('--public-url <url>', PUBLIC_URL)
     .option('--sign', 'sign the body again, with the configured secret')
     .option('--set <path=value>', SET_HELP, collect)
     .option('--body <file>', 'send the bytes of this file as the body; "-" for standard input')

@@ -192,7 +192,9 @@ async function send(
       const body = attempt.answer === null ? null : Buffer.from(attempt.answer.body).toString('utf8');
       records.push({ notification, ...attempt, answer: attempt.answer === null ? null : { ...attempt.answer, body } });
       if (flags.json !== true) {
-        process.stdout.write(redactor.text(`${label}\n  ${describeAnswer(attempt, redactor)}\n`));
+        process.stdout.write(
+          redactor.text(`${label}\n  ${describeAnswer(attempt, redactor, partner.signing?.scheme)}\n`),
+        );
       }
     }
   } finally {

@@ -25,6 +25,7 @@ import { forwardUrl } from './forward-url.ts';
 interface ProxyFlags extends ConfigFlags {
   readonly config?: string;
   readonly to?: string;
+  readonly publicUrl?: string;
   readonly host: string;
   readonly port: string;
   readonly inspect: string;
@@ -50,9 +51,10 @@ export async function proxyCommand(flags: ProxyFlags): Promise<number> {
   const maxBytes = numberOfFlag('--keep-bytes', flags.keepBytes, [1, 2 ** 31], BAD_NUMBER);
   const maxConnections = numberOfFlag('--max-connections', flags.maxConnections, [1, 100_000], BAD_NUMBER);
   // Only the flags for credentials are settings; the others belong to this command.
-  const { secretFile, signatureHeader, apiKeyFile, apiKeyHeader, timeout } = flags;
-  const given = { secretFile, signatureHeader, apiKeyFile, apiKeyHeader, timeout };
+  const { secretFile, signatureHeader, scheme, apiKeyFile, apiKeyHeader, timeout } = flags;
+  const given = { secretFile, signatureHeader, scheme, apiKeyFile, apiKeyHeader, timeout };
   const config = await commandConfig(url.href, flags.config, given);
+  requirePublicUrl(config.partner, flags.publicUrl);
   printAdvice(config.advice);
   const pin = await pinEndpoint(url.href, { timeoutMs: config.run.timeoutMs, chooses: false });
   if (pin.error !== null) {
@@ -121,12 +123,20 @@ interface FrontParts {
   readonly folder: string | undefined;
 }
 
-/** Starts the inspector with the actions that its page offers. `listening` receives the address of the proxy. */
-/** Returns what the inspector verifies with. It refuses a scheme, because it could not mask its signatures. */
-function signingOf({ secret, header, scheme }: NonNullable<Partner['signing']>) {
-  return { secrets: [secret], ...(header && { header }), ...(scheme && { scheme }) };
+/** Requires the registered URL if it is signed: a sender knows the proxy by another URL than that of `--to`. */
+function requirePublicUrl({ signing }: Partner, publicUrl: string | undefined): void {
+  const { scheme } = signing ?? {};
+  if (publicUrl !== undefined && (scheme === undefined || !URL.canParse(publicUrl))) {
+    const message = scheme === undefined ? '`--public-url` needs a scheme and a secret' : '`--public-url` is not a URL';
+    throw new HookproofError('PROXY_SCHEME', message, { hint: 'Give the URL as it is registered at the sender.' });
+  }
+  if (publicUrl !== undefined || scheme?.signed.includes('{url}') !== true) return;
+  throw new HookproofError('PROXY_SCHEME', `${scheme.title} signs the URL of the endpoint`, {
+    hint: 'Give it with `--public-url`, exactly as it is registered at the sender.',
+  });
 }
 
+/** Starts the inspector with the actions that its page offers. `listening` receives the address of the proxy. */
 async function openFront(
   flags: ProxyFlags,
   { config, url, pin, inspectPort, maxDeliveries, maxBytes, folder }: FrontParts,
@@ -136,6 +146,7 @@ async function openFront(
 }> {
   const partner: Partner = { ...config.partner, lookup: pin.lookup };
   const { signing, apiKey } = partner;
+  const { publicUrl } = flags;
   let address: string | undefined;
   const { startInspector } = await loadReceiver();
   const inspector = await startInspector({
@@ -143,13 +154,13 @@ async function openFront(
     port: inspectPort,
     maxDeliveries,
     maxBytes,
-    ...(signing && { signing: signingOf(signing) }),
+    ...(signing && { signing: { ...signing, secrets: [signing.secret], ...(publicUrl && { publicUrl }) } }),
     ...(apiKey && { apiKey: { keys: [apiKey.value], ...(apiKey.header && { header: apiKey.header }) } }),
     receiverUrl: () => address,
     forwarding: {
       upstream: url.href,
       storedIn: folder === undefined ? undefined : shownPath(folder),
-      replay: (raw, asked) => replayCaptured(raw, { partner, timeoutMs: config.run.timeoutMs, ...asked }),
+      replay: (raw, asked) => replayCaptured(raw, { partner, publicUrl, timeoutMs: config.run.timeoutMs, ...asked }),
       curl(raw) {
         const captured = readCaptured(raw);
         return captured === null ? null : curlForCaptured(captured, partner);

@@ -1,6 +1,7 @@
 /** `hookproof replay`: resends captured deliveries, with their original bytes or signed again. */
 import { HookproofError } from '../../../contract/hookproof-error.ts';
-import { signatureOf } from '../../../contract/signing/index.ts';
+import { hasStatus, SERVICE_SCHEME } from '../../../contract/signing/index.ts';
+import { readHeaders } from '../../../contract/signing/schemes/check-scheme.ts';
 import { visible } from '../../../contract/visible.ts';
 import { type ConfigFlags, numberOfFlag, type ResolvedConfig } from '../../config/index.ts';
 import type { Partner } from '../../partner.ts';
@@ -20,6 +21,7 @@ import {
   withEdit,
 } from '../../proxy/index.ts';
 import { counted, createRedactor } from '../../report/index.ts';
+import { signatureLines, signaturesIn } from '../../sender/index.ts';
 import { pinEndpoint } from '../../transport/index.ts';
 import { describeAnswer } from '../answer-line.ts';
 import { commandConfig, readBodyToSign, readInput } from '../command-input.ts';
@@ -33,6 +35,7 @@ import { forwardUrl } from './forward-url.ts';
 interface ReplayFlags extends ConfigFlags {
   readonly config?: string;
   readonly to?: string;
+  readonly publicUrl?: string;
   readonly store?: string;
   readonly all?: boolean;
   readonly last?: string;
@@ -47,7 +50,21 @@ interface ReplayFlags extends ConfigFlags {
 const BAD_NUMBER = { code: 'REPLAY_BAD_NUMBER', hint: 'Write digits only.' };
 
 export async function replayCommand(ids: readonly string[], flags: ReplayFlags): Promise<number> {
-  const { config: configFile, to, store, all: _, last: __, list, sign, set = [], body, curl, yes, ...given } = flags;
+  const {
+    config: configFile,
+    to,
+    publicUrl,
+    store,
+    all: _,
+    last: __,
+    list,
+    sign,
+    set = [],
+    body,
+    curl,
+    yes,
+    ...given
+  } = flags;
   const folder = store ?? defaultStoreFolder(process.env);
   if (list === true) return printStored(folder, store === undefined);
   const wanted = await chosenIds(folder, ids, flags);
@@ -65,9 +82,10 @@ export async function replayCommand(ids: readonly string[], flags: ReplayFlags):
   // The captured request already contains the custom headers of hookproof.yaml, or omits them on purpose.
   const headers = given.header === undefined ? [] : (config.partner.headers ?? []);
   const signing = sign === true ? config.partner.signing : undefined;
+  const signedUrl = publicUrl ?? config.partner.url;
   const editOf = (captured: CapturedRequest): Edit => {
     const edited = set.length === 0 ? replaced : withFields(replaced ?? captured.body, set);
-    return { headers, ...(edited && { body: edited }), signing, url: config.partner.url };
+    return { headers, ...(edited && { body: edited }), signing, url: signedUrl };
   };
   const isEdited = headers.length > 0 || set.length > 0 || replaced !== undefined || signing !== undefined;
   const edited = deliveries.map(({ id, raw }) => {
@@ -85,7 +103,7 @@ export async function replayCommand(ids: readonly string[], flags: ReplayFlags):
     process.stderr.write('note: the body was replaced, but the signature was not: `--sign` makes a new one\n');
   }
   await confirmSending(config, yes, () => `${counted(deliveries.length, 'captured request')}`);
-  return sendAll(edited, config, { sign: sign === true, path: url.pathname });
+  return sendAll(edited, config, { sign: sign === true, path: url.pathname, signedUrl });
 }
 
 /** Returns the given ids, or those that a flag selects, oldest first. */
@@ -164,9 +182,10 @@ function printScripts(deliveries: readonly Replayed[], partner: Partner): number
 async function sendAll(
   deliveries: readonly Replayed[],
   config: ResolvedConfig,
-  { sign, path }: { readonly sign: boolean; readonly path: string },
+  { sign, path, signedUrl }: { readonly sign: boolean; readonly path: string; readonly signedUrl: string },
 ): Promise<number> {
   const { partner, run } = config;
+  const scheme = partner.signing?.scheme ?? SERVICE_SCHEME;
   const { lookup } = await pinEndpoint(partner.url, { timeoutMs: run.timeoutMs });
   const redactor = createRedactor({ values: namedSecrets(config.secrets) });
   const options = { partner: { ...partner, lookup }, timeoutMs: run.timeoutMs };
@@ -175,23 +194,31 @@ async function sendAll(
     const sent = readCaptured(bytes);
     for (const request of [captured, sent]) {
       if (request === null || partner.signing === undefined) continue;
-      redactor.addSignature(signatureOf(request.body, partner.signing.secret));
+      for (const one of signaturesOf(request, { ...partner, url: signedUrl })) redactor.addSignature(one);
     }
     const attempt = await sendCaptured(bytes, options);
-    if (attempt.answer?.status === 200) accepted += 1;
+    if (hasStatus(scheme.accepts, attempt.answer?.status ?? 0)) accepted += 1;
     const line = captured === null ? 'not an HTTP request' : `${captured.method} ${captured.target}`;
     process.stdout.write(
       redactor.text(
         `${id} ${visible(line.slice(0, 200))}${sign ? ', newly signed' : ''}\n` +
-          `  body ${describeBody(captured, sent, raw)}\n  ${describeAnswer(attempt, redactor)}\n`,
+          `  body ${describeBody(captured, sent, raw)}\n  ${describeAnswer(attempt, redactor, scheme)}\n`,
       ),
     );
     if (captured !== null && captured.target !== path && path !== '/') {
       process.stderr.write(`note: ${id} was sent to ${visible(captured.target)}: its own path, not that of --to\n`);
     }
   }
-  process.stdout.write(`${accepted} of ${deliveries.length} answered 200\n`);
+  process.stdout.write(`${accepted} of ${deliveries.length} answered ${scheme.accepts.join(' or ')}\n`);
   return accepted === deliveries.length ? 0 : 1;
+}
+
+/** Returns the correct signature of a request, and in a scheme also those that it has. */
+function signaturesOf({ body, headers }: CapturedRequest, partner: Partner): string[] {
+  const { scheme } = partner.signing ?? {};
+  const given = scheme && readHeaders(scheme, headers);
+  const correct = signaturesIn({ headers: signatureLines(body, partner, given) }, partner);
+  return scheme === undefined ? correct : [...correct, ...signaturesIn({ headers }, partner)];
 }
 
 type Read = ReturnType<typeof readCaptured>;

@@ -11,12 +11,11 @@ export interface SchemeFlags {
   readonly inbox?: string;
   readonly handlers?: string;
   readonly effects?: string;
-  readonly inspect?: string | true;
 }
 
 /** Finds the scheme. Undefined without `--scheme`. @throws HookproofError RECEIVER_SCHEME for flags that exclude it */
 export function schemeOfReceiver(flags: SchemeFlags): Scheme | undefined {
-  const { publicUrl, signatureHeader, handlers, effects, inspect } = flags;
+  const { publicUrl, signatureHeader, handlers, effects } = flags;
   const scheme = FOREIGN_SCHEMES.find(({ name }) => name === flags.scheme);
   if (scheme === undefined) {
     if (publicUrl === undefined) return undefined;
@@ -29,7 +28,6 @@ export function schemeOfReceiver(flags: SchemeFlags): Scheme | undefined {
     '--inbox': inboxUrl(flags.inbox),
     '--handlers': handlers,
     '--effects': effects,
-    '--inspect': inspect,
   };
   const [flag] = Object.entries(others).find(([, value]) => value !== undefined) ?? [];
   if (flag === undefined) return scheme;

@@ -2,7 +2,8 @@ import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { promisify } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { signatureOf } from '../../../contract/signing/index.ts';
+import type { HeaderLine } from '../../../contract/index.ts';
+import { FOREIGN_SCHEMES, type Scheme, signatureOf, verifyWithScheme } from '../../../contract/signing/index.ts';
 import { bodyDigest, curlForCaptured, readCaptured, replayCaptured, withEdit } from '../../../harness/proxy/index.ts';
 import { recording } from '../../cli/recording.ts';
 import { lacks } from '../../setup/programs.ts';
@@ -49,6 +50,33 @@ describe('a new signature', () => {
     expect(signed).toContain(
       `X-Service-Signature: ${signatureOf(Buffer.from('{}'), secret)}\r\n\r\n2\r\n{}\r\n0\r\n\r\n`,
     );
+  });
+});
+
+describe('a new signature in a scheme', () => {
+  const scheme = FOREIGN_SCHEMES.find(({ name }) => name === 'svix') as Scheme;
+  const sealed = { secret: `whsec_${randomBytes(24).toString('base64')}`, scheme };
+  const lines = ['svix-id: old', 'Svix-Timestamp: 1', 'svix-signature: v1,a', 'webhook-signature: v1,a', 'X-Other: b'];
+  const edited = (headers: HeaderLine[]) => {
+    const { headers: all, body } = captured(withEdit(captured(requestWith(lines)), { signing: sealed, headers }));
+    const report = verifyWithScheme(scheme, { headers: all, body, url: '' }, sealed.secret, Date.now() / 1000);
+    return { report, all: Object.fromEntries(all.map(([name, value]) => [name.toLowerCase(), value])) };
+  };
+
+  it('has a new id and the present time, and leaves no old signature', () => {
+    const { report, all } = edited([]);
+    expect(report).toMatchObject({ matches: true, outOfTolerance: null });
+    expect(all).toMatchObject({ 'svix-id': expect.stringMatching(/^msg_/), 'x-other': 'b' });
+    expect(all).not.toHaveProperty('webhook-signature');
+  });
+
+  it('covers the id and the time that the edit sets', () => {
+    const { report, all } = edited([
+      ['Svix-Id', 'mine'],
+      ['svix-timestamp', '1700000000'],
+    ]);
+    expect(report).toMatchObject({ matches: true, outOfTolerance: expect.any(Number) });
+    expect(all).toMatchObject({ 'svix-id': 'mine', 'svix-timestamp': '1700000000' });
   });
 });
 

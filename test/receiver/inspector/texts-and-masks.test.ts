@@ -8,7 +8,7 @@ import { recordDelivery } from '../../../receiver/inspector/recorder.ts';
 import { SPELLINGS } from '../../proofs/hostile/spellings.ts';
 import { reportOf } from './inspected.ts';
 
-const NAMES = { signature: 'X-Service-Signature', apiKey: 'X-API-Key' };
+const NAMES = { signature: 'X-Service-Signature', apiKey: 'X-API-Key', aliases: [] };
 type Report = Parameters<typeof reportOf>[0];
 const explain = (changes: Report) => explainOutcome(recordDelivery(reportOf(changes), 1, 1e6), NAMES);
 
