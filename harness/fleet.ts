@@ -32,6 +32,8 @@ const partner = z.strictObject({
   url: text,
   profile: z.enum(['basic', 'staging', 'production']),
   revision: z.int().positive(),
+  /** The name of the scheme of another service; absent for that of the specification. */
+  scheme: text.optional(),
   /**
    * `failed`: because of the endpoint; `refused`: because of the options or this machine; `inconclusive`: no verdict.
    */

@@ -1,5 +1,6 @@
 /** The catalogue: all suites, in the order in which they run. */
 import { createHash } from 'node:crypto';
+import { definitionOf, type Scheme } from '../contract/signing/index.ts';
 import type { SampleKind, Scenario, Suite } from './scenario.ts';
 import { apiKeySuite } from './suites/api-key.ts';
 import { combinationSuite } from './suites/combination.ts';
@@ -74,17 +75,34 @@ export function scenariosOwning(kind: SampleKind): readonly string[] {
   );
 }
 
+/** The name of the suite about schemes. */
+export const SCHEME_SUITE = schemeSuite.name;
+
+/** Returns the ids of the scenarios, in a scheme with those about schemes. */
+export function catalogueIds(inScheme: boolean): string[] {
+  return (inScheme ? EVERY_SUITE : CATALOGUE).flatMap(({ scenarios }) => scenarios.map(({ id }) => id));
+}
+
 /**
- * Computes a digest of what the catalogue requires: ids, levels and requirements. Runs with the same digest are
- * comparable. The scenarios in `without` are left out.
+ * Computes a digest of what the catalogue requires: ids, levels and requirements; in a scheme also those about schemes,
+ * and what defines the scheme. Runs with the same digest are comparable. The scenarios in `without` are left out.
  */
-export function catalogueDigest(without: readonly string[] = []): string {
-  const counted = CATALOGUE.flatMap(({ scenarios }) => scenarios).filter(({ id }) => !without.includes(id));
+export function catalogueDigest(scheme?: Scheme, without: readonly string[] = []): string {
+  const suites = scheme === undefined ? CATALOGUE : EVERY_SUITE;
+  const counted = suites.flatMap(({ scenarios }) => scenarios).filter(({ id }) => !without.includes(id));
   const demands = counted.map(({ id, level, requirements, needs = [] }) => [
     id,
     level,
     [...requirements].toSorted(),
     [...needs].toSorted(),
   ]);
-  return `sha256:${createHash('sha256').update(JSON.stringify(demands)).digest('hex')}`;
+  const hash = createHash('sha256').update(JSON.stringify(demands));
+  if (scheme !== undefined) hash.update(JSON.stringify(definitionOf(scheme), sortedKeys));
+  return `sha256:${hash.digest('hex')}`;
+}
+
+/** Sorts the members of objects, whose order means nothing. */
+function sortedKeys(_: string, value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).toSorted(([one], [other]) => (one < other ? -1 : 1)));
 }

@@ -1,4 +1,13 @@
-export { CATALOGUE, catalogueDigest, currentId, EVERY_SUITE, findScenario, scenariosOwning } from './catalogue.ts';
+export {
+  CATALOGUE,
+  catalogueDigest,
+  catalogueIds,
+  currentId,
+  EVERY_SUITE,
+  findScenario,
+  SCHEME_SUITE,
+  scenariosOwning,
+} from './catalogue.ts';
 export { defectOf, hasDefect } from './defect.ts';
 export { accepted, acceptedOrLimited, handled, refused, refusedMalformed } from './expectations.ts';
 export type {

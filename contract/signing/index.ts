@@ -33,7 +33,13 @@ export {
   whoChangedBody,
 } from './mistakes.ts';
 export { signaturesOfScheme } from './schemes/check-scheme.ts';
-export { hasStatus, type Scheme, type SchemeInput, type SchemeSample } from './schemes/scheme.ts';
+export {
+  definitionOf,
+  hasStatus,
+  type Scheme,
+  type SchemeInput,
+  type SchemeSample,
+} from './schemes/scheme.ts';
 export { FOREIGN_SCHEMES, SCHEMES, SERVICE_SCHEME } from './schemes/schemes.ts';
 export {
   DELIVERY_ID,

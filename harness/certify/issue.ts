@@ -1,6 +1,7 @@
 /** Issues a certificate for a run. Pure and deterministic, because Ed25519 needs no randomness. */
 
 import type { KeyObject } from 'node:crypto';
+import { definitionOf, type Scheme, SERVICE_SCHEME } from '../../contract/signing/index.ts';
 import { evidenceStatement, PROFILE_RULES, type Profile } from '../../scenarios/index.ts';
 import type { ResultDocument, Verdict } from '../report/result-document.ts';
 import { isScored } from '../report/verdict.ts';
@@ -9,6 +10,7 @@ import { envelopeText, signEnvelope } from './dsse.ts';
 import { keyIdOf } from './keys.ts';
 import {
   type CertificateStatement,
+  type CertifiedScheme,
   PAYLOAD_TYPE,
   PREDICATE_TYPE,
   STATEMENT_TYPE,
@@ -21,6 +23,8 @@ export interface CertificateInput {
   readonly documentBytes: Uint8Array;
   /** The endpoint as configured, including the query. */
   readonly url: string;
+  /** The scheme in which the run signed; undefined for that of the specification. */
+  readonly scheme?: Scheme | undefined;
   /** SHA-256 of the SubjectPublicKeyInfo of the endpoint's certificate. */
   readonly leafKey: string;
   readonly trust: 'public' | 'configured';
@@ -57,10 +61,11 @@ export function profileDigest(profile: Profile): string {
 }
 
 function statementOf(input: CertificateInput): CertificateStatement {
-  const { document, issuedAt, leafKey, privateKey, trust, url, validForMs } = input;
+  const { document, issuedAt, leafKey, privateKey, scheme, trust, url, validForMs } = input;
   const { profile, scoring, target } = document;
   if (profile === null || scoring === undefined || target.tls?.protocol == null)
     throw new TypeError('a run without a profile or without TLS cannot be certified');
+  if (target.scheme !== scheme?.name) throw new TypeError('the run was in another scheme');
   const scored = document.results.filter((result) => isScored(document, result));
   const withVerdict = (verdict: Verdict) => scored.filter((one) => one.verdict === verdict).map(({ id }) => id);
   const warnedTests = withVerdict('warn');
@@ -97,10 +102,23 @@ function statementOf(input: CertificateInput): CertificateStatement {
         profile,
         revision: scoring.revision,
         run: { seed: document.seed, startedAt: document.startedAt },
+        ...(scheme && { scheme: signedDefinition(scheme) }),
         tool: { ...document.tool },
       },
     },
   };
+}
+
+function signedDefinition(given: Scheme): NonNullable<CertifiedScheme> {
+  return JSON.parse(JSON.stringify(definitionOf(given)));
+}
+
+/** Returns whether a certificate is for a scheme: a name, or a scheme with the same definition. */
+export function isForScheme({ predicate }: CertificateStatement, scheme: Scheme | string): boolean {
+  const certified = predicate.hookproofCertificate.scheme;
+  if (typeof scheme === 'string') return (certified?.name ?? SERVICE_SCHEME.name) === scheme;
+  if (certified === undefined) return scheme.name === SERVICE_SCHEME.name;
+  return canonicalJson(certified) === canonicalJson(signedDefinition(scheme));
 }
 
 /** Formats a time rounded down to seconds, so that a new certificate is never valid only in the future. */

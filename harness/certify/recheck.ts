@@ -1,11 +1,15 @@
 /** Rechecks a certified endpoint: its key, and a few of the checks that it passed. */
 
+import { SERVICE_SCHEME } from '../../contract/signing/index.ts';
 import { type Feature, isEvidenceSource } from '../../scenarios/index.ts';
+import type { Partner } from '../partner.ts';
 import type { ResultDocument } from '../report/result-document.ts';
 import { type RunOptions, run } from '../run/index.ts';
 import { createIdentityProbe, type EndpointIdentity, pinAddress, withExtraCas } from './certification-run.ts';
+import { isForScheme } from './issue.ts';
 import { abbreviateList } from './refusals.ts';
 import type { CertificateStatement } from './statement.ts';
+import { schemeInWords } from './verify.ts';
 
 /** One check for each kind of fault that a change to code or configuration most easily introduces. */
 const CANARY: readonly string[] = [
@@ -19,6 +23,11 @@ const CANARY: readonly string[] = [
   'api-key/missing',
   'api-key/wrong',
   'raw-body/spaces',
+  // Only in a scheme.
+  'scheme/time-past',
+  'scheme/time-changed',
+  'scheme/id-changed',
+  'scheme/other-url',
 ];
 
 export interface Drift {
@@ -53,6 +62,15 @@ export function missingFeatures({ predicate }: CertificateStatement, configured:
   // The canary uses neither fixtures nor evidence sources.
   const isNotUsed = (feature: Feature) => feature.startsWith('fixture-') || isEvidenceSource(feature);
   return predicate.hookproofCertificate.features.filter((one) => !configured.includes(one) && !isNotUsed(one));
+}
+
+/** Returns why this configuration has another scheme than the certificate; null if it has the same. */
+export function schemeMismatch(statement: CertificateStatement, { signing }: Pick<Partner, 'signing'>): string | null {
+  const { scheme = SERVICE_SCHEME } = signing ?? {};
+  if (isForScheme(statement, scheme)) return null;
+  const certified = statement.predicate.hookproofCertificate.scheme;
+  const other = scheme.name === certified?.name ? `another scheme ${scheme.name}` : schemeInWords(scheme);
+  return `the certificate is for ${schemeInWords(certified)}, and ${other} is configured`;
 }
 
 /**

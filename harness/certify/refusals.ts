@@ -1,6 +1,7 @@
 /** Finds the reasons not to issue a certificate: in the settings before a run, in the results after it. Pure. */
 
 import {
+  catalogueIds,
   configureSources,
   EVIDENCE_LEVELS,
   EVIDENCE_RULES,
@@ -8,6 +9,7 @@ import {
   type Feature,
   PROFILE_RULES,
   type Profile,
+  SCHEME_SUITE,
   SOURCE_TEXTS,
 } from '../../scenarios/index.ts';
 import type { ResultDocument, ScenarioResult } from '../report/result-document.ts';
@@ -24,8 +26,8 @@ export interface CertificationPlan {
   readonly shard: boolean;
   readonly bail: boolean;
   readonly baseline: boolean;
-  /** The scheme of another sender, if one is configured. */
-  readonly scheme?: string | undefined;
+  /** The name of a scheme that is configured without a secret. */
+  readonly unusedScheme?: string | undefined;
   /** Whether a CA was added for the endpoint (`--ca`). */
   readonly extraCa: boolean;
   /** The evidence level that the certificate must state. */
@@ -54,7 +56,8 @@ const usageRefusal = (code: string, message: string, fix: string): Refusal => ({
 
 /** Returns all reasons not to start the run. */
 export function refusalsBefore(plan: CertificationPlan): Refusal[] {
-  const { bail, baseline, environment, evidenceLevel, extraCa, features, profile, scheme, selected, shard } = plan;
+  const { bail, baseline, environment, evidenceLevel, extraCa, features, profile, selected, shard, unusedScheme } =
+    plan;
   const refusals: Refusal[] = [];
   const rules = profile === null ? null : PROFILE_RULES[profile];
   if (rules === null) {
@@ -84,9 +87,9 @@ export function refusalsBefore(plan: CertificationPlan): Refusal[] {
     const fix = 'Remove --bail, and bail: in hookproof.yaml.';
     refusals.push(usageRefusal('bail', 'a run with --bail is not complete', fix));
   }
-  if (scheme !== undefined) {
-    const fix = 'Remove --scheme, and scheme: in hookproof.yaml.';
-    const message = `the scheme ${scheme} is configured, and certificates state conformance with the specification`;
+  if (unusedScheme !== undefined) {
+    const fix = 'Set the secret with --secret-file or HOOKPROOF_SECRET, or remove the scheme.';
+    const message = `the scheme ${unusedScheme} is configured without a secret, so nothing would be signed in it`;
     refusals.push(usageRefusal('scheme', message, fix));
   }
   if (baseline) {
@@ -151,7 +154,7 @@ function trustRefusals(
 }
 
 function runRefusals(document: ResultDocument, revision: Revision): Refusal[] {
-  const { baseline, interrupted, profile, results, scoring } = document;
+  const { baseline, interrupted, profile, results, scoring, target } = document;
   const refusals: Refusal[] = [];
   if (interrupted) {
     const fix = 'Run it again, without interruption.';
@@ -162,7 +165,9 @@ function runRefusals(document: ResultDocument, revision: Revision): Refusal[] {
     refusals.push({ code: 'not-scored', message, fix: 'Run it with a profile.', exit: 2 });
   }
   const present = new Set(results.map(({ id }) => id));
-  const absent = [...revision.scored].filter((id) => !present.has(id));
+  const ofSchemes =
+    target.scheme === undefined ? [] : catalogueIds(true).filter((id) => id.startsWith(`${SCHEME_SUITE}/`));
+  const absent = [...revision.scored, ...ofSchemes].filter((id) => !present.has(id));
   if (absent.length > 0) {
     const count = `${counted(absent.length, 'scored check')} of revision ${revision.number}`;
     const message = `${count} missing from the run: ${abbreviateList(absent)}`;

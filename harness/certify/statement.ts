@@ -20,6 +20,25 @@ const testIds = z.array(z.string().regex(/^[a-z0-9-]+\/[a-z0-9-]+$/));
 /** A time in UTC, to the second. */
 const time = z.string().regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/);
 
+const statuses = z.array(z.union([z.int(), z.enum(['2xx', '4xx'])]));
+
+/** What defines the scheme of another service: the signed claim holds for no other one. */
+const scheme = z.strictObject({
+  name: z.string().max(64),
+  headers: z.record(z.string(), z.string()),
+  signed: z.string(),
+  algorithm: z.enum(['sha1', 'sha256', 'sha512', 'ed25519']),
+  encoding: z.enum(['base64', 'hex']),
+  secret: z.strictObject({ prefix: z.string().optional(), encoding: z.enum(['utf8', 'base64']) }),
+  signature: z.string(),
+  separator: z.string().optional(),
+  toleranceSeconds: z.int().positive().optional(),
+  isFutureUnlimited: z.literal(true).optional(),
+  aliases: z.array(z.string()).optional(),
+  accepts: statuses,
+  rejects: statuses,
+});
+
 const certificate = z.strictObject({
   format: z.literal(1),
   endpoint: z.strictObject({
@@ -45,6 +64,8 @@ const certificate = z.strictObject({
   profile: z.enum(PROFILES),
   revision: z.int().positive(),
   run: z.strictObject({ seed: z.string().max(64), startedAt: z.string().max(32) }),
+  /** Absent for the scheme of the specification. */
+  scheme: scheme.optional(),
   tool: z.strictObject({ name: z.literal('hookproof'), version: z.string().max(64) }),
 });
 
@@ -64,6 +85,7 @@ const statement = z.strictObject({
 });
 
 export type CertificateStatement = z.infer<typeof statement>;
+export type CertifiedScheme = CertificateStatement['predicate']['hookproofCertificate']['scheme'];
 
 export function statementBytes(given: CertificateStatement): Buffer {
   return Buffer.from(canonicalJson(statement.parse(given) as Json));

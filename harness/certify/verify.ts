@@ -1,12 +1,13 @@
 /** Verifies a certificate offline. Pure. */
 
 import type { KeyObject } from 'node:crypto';
+import { type Scheme, SERVICE_SCHEME } from '../../contract/signing/index.ts';
 import type { Profile } from '../../scenarios/index.ts';
 import { sha256 } from './canonical-json.ts';
 import { type Envelope, isSignedBy, readEnvelope } from './dsse.ts';
-import { profileDigest, urlDigest } from './issue.ts';
+import { isForScheme, profileDigest, urlDigest } from './issue.ts';
 import { keyIdOf } from './keys.ts';
-import { type CertificateStatement, PAYLOAD_TYPE, readStatement } from './statement.ts';
+import { type CertificateStatement, type CertifiedScheme, PAYLOAD_TYPE, readStatement } from './statement.ts';
 
 export interface VerifyOptions {
   /** The trusted public keys: during a rotation, the old and the new key. */
@@ -19,6 +20,8 @@ export interface VerifyOptions {
   /** If given, the certificate must be for this endpoint and this profile. */
   readonly url?: string;
   readonly profile?: Profile;
+  /** If given, the certificate must be for this scheme: a name, or a scheme with the same definition. */
+  readonly scheme?: Scheme | string;
   /** If given, the certificate must have at least this evidence level. */
   readonly evidenceLevel?: number;
   /** Whether warnings make the certificate invalid. */
@@ -35,6 +38,7 @@ type VerifyCode =
   | 'other-result'
   | 'other-endpoint'
   | 'other-profile'
+  | 'other-scheme'
   | 'lower-evidence'
   | 'other-revision'
   | 'superseded-profile'
@@ -132,7 +136,7 @@ function checkDates({ predicate: { hookproofCertificate } }: CertificateStatemen
 
 function checkSubjects(
   statement: CertificateStatement,
-  { evidenceLevel = 0, profile, result, url }: VerifyOptions,
+  { evidenceLevel = 0, profile, result, scheme, url }: VerifyOptions,
 ): Reason[] {
   const { predicate, subject } = statement;
   const [document, endpoint] = subject;
@@ -151,6 +155,12 @@ function checkSubjects(
     const message = `the certificate is for the profile ${certificate.profile}, not for ${profile}`;
     reasons.push(reason('other-profile', message, `Certify the endpoint with --profile ${profile}.`));
   }
+  if (scheme !== undefined && !isForScheme(statement, scheme)) {
+    const message = `the certificate is for ${schemeInWords(certificate.scheme)}, not for ${schemeInWords(scheme)}`;
+    const fix =
+      'If your sender signs as certified, give its name with --scheme. Otherwise, certify the endpoint again.';
+    reasons.push(reason('other-scheme', message, fix));
+  }
   const { level } = certificate.evidence;
   if (level < evidenceLevel) {
     const message = `the certificate has evidence level ${level}, and level ${evidenceLevel} is required`;
@@ -158,6 +168,12 @@ function checkSubjects(
     reasons.push(reason('lower-evidence', message, fix));
   }
   return reasons;
+}
+
+/** Names a scheme in a sentence: "the scheme stripe". */
+export function schemeInWords(scheme: CertifiedScheme | Scheme | string): string {
+  const name = typeof scheme === 'string' ? scheme : (scheme?.name ?? SERVICE_SCHEME.name);
+  return name === SERVICE_SCHEME.name ? 'the scheme of the specification' : `the scheme ${name}`;
 }
 
 function checkRevision({ predicate }: CertificateStatement, { current, digestOf }: VerifyOptions['revisions']) {

@@ -204,8 +204,8 @@ export const SETTINGS = [
     type: 'scheme',
     flag: '--scheme <name>',
     group: 'endpoint',
-    // Certificates state conformance with the specification.
-    setBy: 'flag',
+    // The sender belongs to the operator.
+    setBy: 'defaults',
     description: 'the scheme in which the sender signs, or a group of settings that defines one (docs/schemes.md)',
     flagHelp: 'the scheme in which the sender signs, for example stripe or standard-webhooks',
     unset: 'service',
@@ -256,8 +256,8 @@ export const SETTINGS = [
     path: 'samples.deliveries',
     type: 'bodies',
     group: 'endpoint',
-    // Certificates state conformance with the specification.
-    setBy: 'flag',
+    // The sender belongs to the operator.
+    setBy: 'defaults',
     description:
       'with a scheme: files or folders of bodies that the sender sends; NAME.headers has the headers of NAME',
     example: ['./deliveries'],

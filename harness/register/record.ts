@@ -78,6 +78,8 @@ const grantStatement = z.strictObject({
   profile: z.enum(PROFILES),
   revision: z.int().positive(),
   evidenceLevel: z.literal(EVIDENCE_LEVELS),
+  /** Absent for the scheme of the specification. */
+  scheme: z.string().max(64).optional(),
   keyId: digest,
 });
 export type Grant = z.infer<typeof grantStatement>;

@@ -26,15 +26,19 @@ function widthOf(text: string): number {
   return Math.round(widths.reduce((sum, width) => sum + width, 0)) + 2 * PADDING;
 }
 
-/** Returns "conformant" or "not conformant · 34 failed", or "partial run" if part of the catalogue was not run. */
+/**
+ * Returns "conformant" or "not conformant · 34 failed", or "partial run" if part of the catalogue was not run; then
+ * the scheme of another service, and the profile.
+ */
 function message(document: ResultDocument): string {
-  const { counts, profile, verdict } = document;
+  const { counts, profile, target, verdict } = document;
   const parts = [
     document.partial ? 'partial run' : verdictInWords(document).toLowerCase(),
     verdict === 'nonconformant' && counts.fail > 0 && `${counts.fail} failed`,
+    target.scheme,
     profile,
   ];
-  return parts.filter((part) => part !== false && part !== null).join(' · ');
+  return parts.filter((part) => part !== false && part !== null && part !== undefined).join(' · ');
 }
 
 /** Renders the image, ending with a newline: 20 pixels high, without references to fonts, styles or addresses. */

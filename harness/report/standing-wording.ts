@@ -32,7 +32,9 @@ export const EVENT_SIGNS = {
 /** Returns text such as "production, revision 2, evidence level 1"; empty without a certificate. */
 export function certificateInWords({ certificate }: Pick<Standing, 'certificate'>): string[] {
   if (certificate === null) return [];
-  return [`${certificate.profile}, revision ${certificate.revision}, evidence level ${certificate.evidenceLevel}`];
+  const { evidenceLevel, profile, revision, scheme } = certificate;
+  const inScheme = scheme === undefined ? '' : `, scheme ${scheme}`;
+  return [`${profile}, revision ${revision}${inScheme}, evidence level ${evidenceLevel}`];
 }
 
 /** Returns text such as "2 in tls, 1 in http": the suites with checks of this verdict; empty if there are none. */

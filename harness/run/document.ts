@@ -7,6 +7,7 @@ import type { Stack } from '../../contract/index.ts';
 import type { Scheme } from '../../contract/signing/index.ts';
 import {
   CATALOGUE,
+  catalogueIds,
   configureSources,
   EVIDENCE_SOURCES,
   type EvidenceSource,
@@ -78,10 +79,11 @@ export async function documentOf(outcome: RunOutcome): Promise<ResultDocument> {
   const words = outcome.scheme === undefined ? undefined : wordsOfScheme(outcome.scheme);
   const diagnosis = await diagnosisOf(outcome);
   const scored = results.filter((result) => isScored({ scoring }, result));
+  const ids = catalogueIds(outcome.target.scheme !== undefined);
   return {
     schemaVersion: 1,
     tool: outcome.tool,
-    catalogue: { digest: outcome.digest, scenarios: CATALOGUE_IDS.length },
+    catalogue: { digest: outcome.digest, scenarios: ids.length },
     target: outcome.target,
     profile: outcome.profile,
     ...(partialReasons.length === 0 && {
@@ -111,7 +113,7 @@ export async function documentOf(outcome: RunOutcome): Promise<ResultDocument> {
     ...(preflight && { preflightFinding: preflight.fault }),
     advice: outcome.advice,
     diagnosis: words?.diagnosis(diagnosis) ?? diagnosis,
-    baseline: baseline === null ? null : baselineOutcome(baseline, results, CATALOGUE_IDS, new Date(outcome.startedAt)),
+    baseline: baseline === null ? null : baselineOutcome(baseline, results, ids, new Date(outcome.startedAt)),
     notVerified: notVerifiedIn(outcome.plan, outcome.target.features),
     results: words?.results(results) ?? [...results],
   };
@@ -181,8 +183,6 @@ async function diagnosisOf({ results, outages, preflight, causes, stack, target,
   const all = [...found.filter(isGraver), ...own, ...found.filter((one) => !isGraver(one))];
   return all.map((one, at): Diagnosis => ({ ...one, relation: at === 0 ? 'main' : 'also' }));
 }
-
-export const CATALOGUE_IDS = CATALOGUE.flatMap(({ scenarios }) => scenarios.map(({ id }) => id));
 
 /**
  * Determines the evidence level of a run. A source of evidence counts only if at least one scored check that uses it

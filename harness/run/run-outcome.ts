@@ -2,7 +2,7 @@
 
 import { performance } from 'node:perf_hooks';
 import { maskUrl } from '../../contract/masked-url.ts';
-import { catalogueDigest, type Feature } from '../../scenarios/index.ts';
+import { catalogueDigest, catalogueIds, type Feature, SCHEME_SUITE } from '../../scenarios/index.ts';
 import { type Finding, loggedIn, lossOf, repetitionOf } from '../diagnose/index.ts';
 import type { PartialReason, ResultDocument, ScenarioResult } from '../report/result-document.ts';
 import type { Pin } from '../transport/index.ts';
@@ -10,7 +10,7 @@ import { version } from '../version.ts';
 import type { RunContext } from './context.ts';
 import type { Deadline } from './deadline.ts';
 import type { OpenedEndpoint } from './deliver-checks.ts';
-import { CATALOGUE_IDS, type RunOutcome } from './document.ts';
+import type { RunOutcome } from './document.ts';
 import type { FindingWithChecks, RunFacts } from './facts.ts';
 import type { RunOptions } from './run-options.ts';
 import type { RunResults, Undecided } from './run-results.ts';
@@ -39,7 +39,7 @@ export function concludeRun(results: RunResults, options: RunOptions, ended: End
   const { turnedAway } = throttling;
   return {
     tool: { name: 'hookproof', version },
-    digest: catalogueDigest(),
+    digest: catalogueDigest(scheme),
     ...(scheme !== undefined && { scheme }),
     target: {
       url: maskUrl(context.partner.url),
@@ -51,7 +51,7 @@ export function concludeRun(results: RunResults, options: RunOptions, ended: End
     rotation: rotation?.rotation ?? null,
     ...(flags !== '' && { flags }),
     ...selectionOf(options),
-    scoring: scoringOf(options.revision, inOrder),
+    scoring: scoringOf(options.revision, inOrder, scheme !== undefined),
     retried: retriedIn(facts),
     seed: context.seed,
     shard: options.selection?.shard ?? null,
@@ -91,13 +91,14 @@ function selectionOf({ selection = {} }: RunOptions): Pick<ResultDocument, 'sele
 function partialReasonsOf(
   { stopped }: RunFacts,
   { plan }: RunResults,
-  { selection }: RunOptions,
+  { selection, partner }: RunOptions,
   deadline: Deadline,
   isCutOff: boolean,
 ): PartialReason[] {
   const reasons: PartialReason[] = [];
+  const inScheme = partner.signing?.scheme !== undefined;
   if (selection?.shard != null) reasons.push('shard');
-  else if (plan.length < CATALOGUE_IDS.length) reasons.push('selection');
+  else if (plan.length < catalogueIds(inScheme).length) reasons.push('selection');
   if (deadline.isInterrupted) reasons.push('interruption');
   else if (isCutOff && stopped?.code === 'bail') reasons.push('bail');
   else if (isCutOff && stopped === null && deadline.isOver) reasons.push('time-limit');
@@ -114,10 +115,16 @@ function causesSeen({ log, effects }: RunFacts['seen'], results: readonly Scenar
   return [logged, ...handlings].filter((cause) => cause !== null);
 }
 
-function scoringOf(revision: RunOptions['revision'], results: readonly ScenarioResult[]): ResultDocument['scoring'] {
+/** Scores what the revision lists. In a scheme, every check about schemes is scored as well: no revision lists them. */
+function scoringOf(
+  revision: RunOptions['revision'],
+  results: readonly ScenarioResult[],
+  inScheme: boolean,
+): ResultDocument['scoring'] {
   if (revision == null) return undefined;
   const { number, digest, scored } = revision;
-  return { revision: number, digest, notScored: results.map(({ id }) => id).filter((id) => !scored.has(id)) };
+  const isScored = ({ id, suite }: ScenarioResult) => scored.has(id) || (inScheme && suite === SCHEME_SUITE);
+  return { revision: number, digest, notScored: results.flatMap((one) => (isScored(one) ? [] : one.id)) };
 }
 
 function retriedIn({ retried, seen }: RunFacts): ReadonlySet<string> {

@@ -10,12 +10,12 @@
 import { HookproofError } from '../../contract/index.ts';
 import { FOREIGN_SCHEMES } from '../../contract/signing/index.ts';
 import { visible } from '../../contract/visible.ts';
-import { catalogueDigest, EVERY_SUITE, type RunObservations } from '../../scenarios/index.ts';
+import { catalogueDigest, catalogueIds, EVERY_SUITE, type RunObservations } from '../../scenarios/index.ts';
 import type { Finding } from '../diagnose/index.ts';
 import { type Baseline, knownIn, PREFLIGHT_SCENARIO } from '../judge/index.ts';
 import type { ResultDocument, ScenarioResult } from '../report/result-document.ts';
 import { version } from '../version.ts';
-import { CATALOGUE_IDS, documentOf } from './document.ts';
+import { documentOf } from './document.ts';
 import { isObservation, type PlannedScenario } from './plan.ts';
 import { resultOfObservation, withoutVerdict } from './results.ts';
 
@@ -73,8 +73,8 @@ export async function joinShards(documents: readonly NamedDocument[]): Promise<R
   const notScored = new Set(shards.flatMap(({ scoring }) => scoring?.notScored ?? []));
   const partialReasons = new Set(shards.flatMap((shard) => shard.partialReasons ?? []));
   partialReasons.delete('shard');
-  if (results.length < CATALOGUE_IDS.length) partialReasons.add('selection');
-  const scheme = FOREIGN_SCHEMES.find(({ name }) => name === first.target.scheme);
+  if (results.length < catalogueIds(first.target.scheme !== undefined).length) partialReasons.add('selection');
+  const scheme = schemeOf(first);
   const document = await documentOf({
     tool: first.tool,
     digest: first.catalogue.digest,
@@ -114,6 +114,11 @@ function turnedAwayFrom(shards: readonly Shard[]): Pick<ResultDocument, 'turnedA
   const known = shards.flatMap(({ turnedAway }) => turnedAway ?? []);
   const sum = (status: 429 | 503) => known.reduce((total, one) => total + one[status], 0);
   return known.length === 0 ? {} : { turnedAway: { 429: sum(429), 503: sum(503) } };
+}
+
+/** Returns the scheme of a run if it is built in. */
+function schemeOf({ target }: Pick<ResultDocument, 'target'>) {
+  return FOREIGN_SCHEMES.find(({ name }) => name === target.scheme);
 }
 
 /** Reconstructs the plan from the results. */
@@ -240,8 +245,11 @@ function shardsOfOneRun(documents: readonly NamedDocument[]): Shard[] {
     const values = `${shown(of(first.shard))} in ${first.name}, ${shown(of(other.shard))} in ${other.name}`;
     throw refusal(`the ${what} differs: ${values}`, hint);
   }
-  const { catalogue, tool, shard } = first.shard;
-  if (tool.version !== version || catalogue.digest !== catalogueDigest()) {
+  const { catalogue, tool, shard, target } = first.shard;
+  const scheme = schemeOf(first.shard);
+  // A document has only the name of a scheme of one's own, which is part of its digest.
+  const isOwn = scheme === undefined && target.scheme !== undefined;
+  if (tool.version !== version || (!isOwn && catalogue.digest !== catalogueDigest(scheme))) {
     const another = tool.version === version ? ' with another catalogue' : '';
     throw refusal(
       `they were written by hookproof ${shown(tool.version)}, and this is ${version}${another}`,

@@ -187,7 +187,7 @@ it('every setting is decided: who sets it for one of many partners', () => {
     ...['concurrency', 'timeout', 'recovery', 'max-time', 'stack', 'operate.notices.url', 'operate.notices.secret'],
   ]);
   expect(paths(defaults)).toEqual([
-    ...['revision', 'max-rate', 'wait', 'seed', 'strict', 'evidence', 'evidence-level'],
+    ...['scheme', 'samples.deliveries', 'revision', 'max-rate', 'wait', 'seed', 'strict', 'evidence', 'evidence-level'],
     ...['recheck-every', 'certify-before', 'quiet-hours', 'time-zone', 'per-host', 'retry-after'].map(
       (one) => `operate.${one}`,
     ),
@@ -195,8 +195,6 @@ it('every setting is decided: who sets it for one of many partners', () => {
   expect(paths(refused)).toEqual([
     ...[
       'hmac.next-secret',
-      'scheme',
-      'samples.deliveries',
       'open',
       'effects-command',
       'restart-command',

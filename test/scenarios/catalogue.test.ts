@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { FOREIGN_SCHEMES, type Scheme } from '../../contract/signing/index.ts';
 import {
   CATALOGUE,
   catalogueDigest,
@@ -108,6 +109,15 @@ describe('the digest of the catalogue', () => {
     expect(digest).toMatch(/^sha256:[0-9a-f]{64}$/);
     expect(digestWith((one) => ({ ...one, title: 'Other words', fix: 'Other words.' }))).toBe(digest);
     expect(digestWith((one) => ({ ...one, requirements: one.requirements.toReversed() }))).toBe(digest);
+  });
+
+  it('in a scheme, changes with what defines the scheme, and not with its words or the order of its members', () => {
+    const scheme = FOREIGN_SCHEMES[0] as Scheme;
+    const digest = catalogueDigest(scheme);
+    const reversed = Object.fromEntries(Object.entries(scheme.headers).toReversed());
+    expect(catalogueDigest({ ...scheme, title: 'Other', samples: [], headers: reversed })).toBe(digest);
+    const others = [undefined, { ...scheme, toleranceSeconds: 301 }, { ...scheme, headers: { a: '{signature}' } }];
+    expect(new Set([digest, ...others.map((one) => catalogueDigest(one))]).size).toBe(4);
   });
 
   it.each<[string, (one: Scenario) => Scenario]>([

@@ -54,6 +54,15 @@ export interface Scheme {
   readonly samples: readonly SchemeSample[];
 }
 
+/**
+ * Returns what defines a scheme: what decides whether a delivery is valid in it, and whether its receiver answers
+ * correctly.
+ */
+export function definitionOf(scheme: Scheme): Omit<Scheme, 'title' | 'documentation' | 'samples'> {
+  const { title: _, documentation: __, samples: ___, ...definition } = scheme;
+  return definition;
+}
+
 /** Returns whether a status is one of these, or in one of these classes. */
 export function hasStatus(statuses: readonly SchemeStatus[], status: number): boolean {
   return statuses.some((one) => one === status || one === `${Math.floor(status / 100)}xx`);

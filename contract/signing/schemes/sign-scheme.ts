@@ -129,7 +129,9 @@ export function signatureHeaderOf({ headers }: Pick<Scheme, 'headers'>): string 
 }
 
 /** Describes what is signed and how the value is written. */
-export function describeScheme(scheme: Omit<Scheme, 'samples'>): string {
+export function describeScheme(
+  scheme: Pick<Scheme, 'algorithm' | 'encoding' | 'signed' | 'signature' | 'headers'>,
+): string {
   const { algorithm, encoding, signed, signature, headers } = scheme;
   const name = algorithm === 'ed25519' ? 'an Ed25519 signature' : `HMAC-${algorithm.replace('sha', 'SHA')}`;
   const template = headers[signatureHeaderOf(scheme)] ?? '';

@@ -84,7 +84,12 @@ export async function certifyFleet(
   const { shard: _, ...shared } = given;
   const command = `hookproof certify ${flagsInShell({ partners, ...keyFlags, ...shared, register, partnerTimeout })}`;
   const place = { register: flags.register, outputDir: folder };
-  const fleetRegister = await FleetRegister.open(place, { folder, privateKey, startedAt });
+  const fleetRegister = await FleetRegister.open(place, {
+    folder,
+    privateKey,
+    startedAt,
+    catalogue: document.catalogue.digest,
+  });
 
   const keys = new Map(members.map((member) => [member.name, resumeKey(member, privateKey, validForMs)]));
   const keyOf = (name: string) => keys.get(name) ?? '';
@@ -180,7 +185,8 @@ async function plan(flags: FleetFlags, given: FleetConfigFlags, validForMs: numb
     schemaVersion: 1,
     kind: 'hookproof-fleet',
     tool: { name: 'hookproof', version },
-    catalogue: { digest: catalogueDigest() },
+    // Every partner has the same scheme, because only the operator sets it.
+    catalogue: { digest: catalogueDigest(read.members[0]?.config.partner.signing?.scheme) },
     settings: {
       profile: given.profile ?? null,
       revision: given.revision ?? null,
@@ -292,7 +298,7 @@ function resumeKey({ config }: FleetMember, privateKey: KeyObject, validForMs: n
     .digest();
   const parts = [
     version,
-    catalogueDigest(),
+    catalogueDigest(config.partner.signing?.scheme),
     String(validForMs),
     configurationBytes(config.settings).toString(),
     ...config.secrets,

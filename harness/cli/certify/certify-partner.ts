@@ -41,6 +41,7 @@ export function notRun({ name, config: { partner, run } }: FleetMember): FleetPa
     url: shownUrl(partner.url),
     profile: run.profile ?? 'basic',
     revision: run.revision ?? CURRENT_REVISION,
+    ...(partner.signing?.scheme && { scheme: partner.signing.scheme.name }),
     ...NEVER_RUN,
   };
 }

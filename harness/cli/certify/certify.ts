@@ -90,7 +90,7 @@ export async function certifyCommand(url: string | undefined, flags: CertifyFlag
     });
     print(config, (layout) => [
       `${layout.sign('pass')} ${layout.paint('CERTIFIED', 'bold', 'green')}  ` +
-        `${config.run.profile}, revision ${revision.number}, until ${expiresAt.slice(0, 10)}`,
+        `${config.run.profile}, revision ${revision.number}${inScheme(config)}, until ${expiresAt.slice(0, 10)}`,
       `  certificate  ${layout.safe(shownPath(places.certificate))}`,
       `  evidence     ${layout.safe(shownPath(join(folder, OUTPUT_FILES.json)))}, ` +
         `${CERTIFICATE_FILES.configuration}: keep them together`,
@@ -109,6 +109,11 @@ function refuseFlagsOfMany(flags: Partial<FleetFlags>): void {
   throw new HookproofError('CERTIFY_FLAGS', `${given.join(', ')} can only be used with \`--partners\``, {
     hint: 'Give the folder of the partners with `--partners`, or remove the flag.',
   });
+}
+
+function inScheme({ partner }: ResolvedConfig): string {
+  const { scheme } = partner.signing ?? {};
+  return scheme === undefined ? '' : `, in the scheme ${scheme.name}`;
 }
 
 /** Throws `CERTIFY_REFUSED` with every reason that rules out a certificate before anything is sent. */

@@ -102,6 +102,7 @@ function documentProblem(files: Files, { fleet, partner }: Claim): string | null
   const differs = (what: string) => `contains a ${OUTPUT_FILES.json} whose ${what} differs from fleet.json`;
   if (!isDeepStrictEqual(factsOf(parsed.data), factsIn(partner))) return differs('result');
   if (!URL.canParse(target.url) || shownUrl(target.url) !== partner.url) return differs('endpoint');
+  if (target.scheme !== partner.scheme) return differs('scheme');
   if (profile !== partner.profile || scoring?.revision !== partner.revision) return differs('profile or revision');
   if (fleet === undefined) return null;
   const same = tool.version === fleet.tool.version && catalogue.digest === fleet.catalogue.digest;
@@ -143,6 +144,7 @@ function certificateProblem(files: Files, { keys, partner }: Claim): string | nu
   const agrees =
     signed.endpoint.url === partner.url &&
     signed.revision === partner.revision &&
+    signed.scheme?.name === partner.scheme &&
     secondOf(signed.issuedAt) === secondOf(certificate.issuedAt) &&
     secondOf(signed.expiresAt) === secondOf(certificate.expiresAt) &&
     refusals.length === 0;

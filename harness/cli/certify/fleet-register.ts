@@ -2,7 +2,7 @@
 import { createPublicKey, type KeyObject } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { catalogueDigest, EVIDENCE_LEVELS } from '../../../scenarios/index.ts';
+import { EVIDENCE_LEVELS } from '../../../scenarios/index.ts';
 import { keyIdOf, sha256 } from '../../certify/index.ts';
 import type { FleetDocument, FleetPartner } from '../../fleet.ts';
 import { changedSince, type Register, type RegisterRecord, recordOfPartner, signGrant } from '../../register/index.ts';
@@ -20,12 +20,15 @@ interface About {
   readonly privateKey: KeyObject;
   /** When the certification began. */
   readonly startedAt: string;
+  /** The digest of the catalogue. */
+  readonly catalogue: string;
 }
 
 export class FleetRegister {
   readonly #register: Register;
   readonly #privateKey: KeyObject;
   readonly #folder: string;
+  readonly #catalogue: string;
   /** The runs that have a record, as partner and start time. A killed process may not have recorded its last runs. */
   readonly #known = new Set<string>();
   /** The latest earlier certification of each partner. */
@@ -33,12 +36,13 @@ export class FleetRegister {
 
   private constructor(
     register: Register,
-    { folder, privateKey, startedAt }: About,
+    { catalogue, folder, privateKey, startedAt }: About,
     records: readonly RegisterRecord[],
   ) {
     this.#register = register;
     this.#privateKey = privateKey;
     this.#folder = folder;
+    this.#catalogue = catalogue;
     for (const record of records) {
       const { at, event, partner, run } = record;
       if (run !== null) this.#known.add(`${partner} ${run.startedAt}`);
@@ -65,7 +69,7 @@ export class FleetRegister {
       const run = `${partner.name} ${partner.startedAt}`;
       if (partner.startedAt !== null && this.#known.has(run)) continue;
       const record = recordOfPartner(partner, {
-        catalogue: catalogueDigest(),
+        catalogue: this.#catalogue,
         version,
         due: null,
         grant: await this.#grantOf(partner),
@@ -106,7 +110,7 @@ export class FleetRegister {
 
 /** Signs the grant of a partner; null if the partner is not certified. */
 export function grantOf(
-  { certificate, evidenceLevel, name, outcome, profile, revision, url }: FleetPartner,
+  { certificate, evidenceLevel, name, outcome, profile, revision, scheme, url }: FleetPartner,
   certificateBytes: Buffer,
   privateKey: KeyObject,
 ): string | null {
@@ -122,6 +126,7 @@ export function grantOf(
       profile,
       revision,
       evidenceLevel: level,
+      ...(scheme !== undefined && { scheme }),
       keyId: keyIdOf(privateKey),
     },
     privateKey,

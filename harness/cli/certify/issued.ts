@@ -4,6 +4,7 @@
  */
 import { resolve } from 'node:path';
 import { HookproofError } from '../../../contract/hookproof-error.ts';
+import { SCHEMES, SERVICE_SCHEME } from '../../../contract/signing/schemes/schemes.ts';
 import { visible } from '../../../contract/visible.ts';
 import { EVIDENCE_LEVELS } from '../../../scenarios/profiles.ts';
 import {
@@ -11,6 +12,7 @@ import {
   KNOWN_REVISIONS,
   missingFeatures,
   type Reason,
+  schemeMismatch,
   urlDigest,
   type Verification,
   verifyCertificate,
@@ -32,6 +34,7 @@ interface VerifyFlags {
   readonly url?: string;
   readonly at?: string;
   readonly profile?: string;
+  readonly scheme?: string;
   readonly evidenceLevel?: string;
   readonly strict?: boolean;
 }
@@ -46,9 +49,9 @@ interface RecheckFlags extends ConfigFlags, Partial<Omit<RecheckFleetFlags, 'key
 
 export async function certifyVerifyCommand(
   file: string,
-  { json, ...flags }: VerifyFlags & { readonly json?: boolean },
+  { json, scheme = SERVICE_SCHEME.name, ...flags }: VerifyFlags & { readonly json?: boolean },
 ): Promise<number> {
-  const verification = await verifyFile(file, flags);
+  const verification = await verifyFile(file, { ...flags, scheme });
   const { valid, reasons, warnings, statement } = verification;
   if (json === true) {
     const document = { valid, reasons, warnings, certificate: certificateJson(statement) };
@@ -94,6 +97,12 @@ export async function certifyRecheckCommand(
 
   const { statement } = first;
   const config = await commandConfig(url ?? urlFor(statement), configFile, given);
+  const mismatch = schemeMismatch(statement, config.partner);
+  if (mismatch !== null) {
+    throw new HookproofError('CERTIFY_RECHECK_SCHEME', mismatch, {
+      hint: 'Set `--scheme`, or `scheme` in hookproof.yaml, as it was when the endpoint was certified.',
+    });
+  }
   const verification = await verifyFile(file, { key, url: config.partner.url, ...(strict && { strict }) });
   if (!verification.valid) return printRecheck({ verification, drift: [], checks: null }, json);
   const missing = missingFeatures(statement, featuresOf(config.partner, config.clientFixtures));
@@ -185,6 +194,7 @@ async function verifyFile(file: string, flags: VerifyFlags): Promise<Verificatio
     ...(flags.result !== undefined && { result: await readNamed(resolve(flags.result), 'the result document') }),
     ...(flags.url !== undefined && { url: checkedUrl(flags.url) }),
     ...(flags.profile !== undefined && { profile: checkedProfile(flags.profile) }),
+    ...(flags.scheme !== undefined && { scheme: SCHEMES.find(({ name }) => name === flags.scheme) ?? flags.scheme }),
     ...(flags.evidenceLevel !== undefined && {
       evidenceLevel: numberOfFlag('--evidence-level', flags.evidenceLevel, [0, EVIDENCE_LEVELS.length - 1]),
     }),

@@ -2,6 +2,7 @@
 import type { KeyObject } from 'node:crypto';
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { SERVICE_SCHEME } from '../../../contract/signing/schemes/schemes.ts';
 import {
   configurationBytes,
   type EndpointIdentity,
@@ -21,10 +22,17 @@ import { namedSecrets } from '../conduct.ts';
 import { CERTIFICATE_FILES, writeNew } from './certify-files.ts';
 
 /** Returns every reason why this configuration rules out a certificate, before anything is sent. */
-export function configurationRefusals({ run, partner, clientFixtures, evidenceSources }: ResolvedConfig): Refusal[] {
+export function configurationRefusals({
+  run,
+  partner,
+  clientFixtures,
+  evidenceSources,
+  settings,
+}: ResolvedConfig): Refusal[] {
+  const named = settings.find(({ path }) => path === 'scheme')?.value;
   return refusalsBefore({
     profile: run.profile,
-    scheme: partner.signing?.scheme?.name,
+    unusedScheme: partner.signing === undefined && named !== SERVICE_SCHEME.name ? named : undefined,
     features: featuresOf(partner, clientFixtures, evidenceSources),
     selected: [...run.suites, ...run.scenarios, ...run.greps],
     shard: run.shard !== null,
@@ -88,6 +96,7 @@ export async function writeCertificate(
     document,
     documentBytes,
     url: config.partner.url,
+    scheme: config.partner.signing?.scheme,
     leafKey: identity.leafKey,
     trust: identity.publiclyTrusted ? 'public' : 'configured',
     configurationBytes: settings,

@@ -1,4 +1,5 @@
 /** The output of the certification commands. */
+import { describeScheme } from '../../../contract/signing/schemes/sign-scheme.ts';
 import type { Refusal, Verification } from '../../certify/index.ts';
 import type { ResolvedConfig } from '../../config/index.ts';
 import { createLayout } from '../../report/index.ts';
@@ -6,11 +7,18 @@ import { isTerminalReport } from '../conduct.ts';
 import { displayOf } from '../terminal.ts';
 
 type VerifiedStatement = NonNullable<Verification['statement']>;
+type CertifiedScheme = VerifiedStatement['predicate']['hookproofCertificate']['scheme'];
 type Layout = ReturnType<typeof createLayout>;
 type Message = Pick<Refusal, 'code' | 'message' | 'fix'>;
 
 export function outputLayout(): Layout {
   return createLayout(displayOf(process.stdout));
+}
+
+/** Returns text such as "stripe: hex of HMAC-SHA256 over <timestamp>.<body>, as …; tolerance 300 s". */
+function schemeText({ toleranceSeconds, ...scheme }: NonNullable<CertifiedScheme>): string {
+  const tolerance = toleranceSeconds === undefined ? '' : `; tolerance ${toleranceSeconds} s`;
+  return `${scheme.name}: ${describeScheme(scheme)}${tolerance}`;
 }
 
 /** Returns the content of a certificate, one line per field. */
@@ -29,6 +37,7 @@ export function certificateLines(statement: VerifiedStatement, layout: Layout): 
       'profile',
       `${certificate.profile}, revision ${certificate.revision}; with ${certificate.features.join(', ')}`,
     ),
+    ...(certificate.scheme === undefined ? [] : field('scheme', schemeText(certificate.scheme))),
     ...field('evidence', `level ${certificate.evidence.level}: ${certificate.evidence.statement}`),
     ...field('checks', counts.join(', ')),
     ...(warnedTests.length > 0 ? field('WARNED', warnedTests.join(', ')) : []),

@@ -4,7 +4,14 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { HookproofError } from '../../../contract/hookproof-error.ts';
 import { catalogueDigest } from '../../../scenarios/index.ts';
-import { type Drift, KNOWN_REVISIONS, missingFeatures, sha256, verifyCertificate } from '../../certify/index.ts';
+import {
+  type Drift,
+  KNOWN_REVISIONS,
+  missingFeatures,
+  schemeMismatch,
+  sha256,
+  verifyCertificate,
+} from '../../certify/index.ts';
 import { type ConfigFlags, numberOfFlag, type ResolvedConfig } from '../../config/index.ts';
 import { readFile } from '../../config/read-file.ts';
 import { runLimited } from '../../fleet.ts';
@@ -91,7 +98,7 @@ export async function recheckFleet(flags: RecheckFleetFlags, given: ConfigFlags)
           : await recheckPartner(config, certificate, { ...about, signal: interruption.signal });
       if (interruption.signal.aborted) return;
       checked.set(partner, found);
-      await appendRecords(register, keys, [recordOfRecheck(partner, certificate, found)]);
+      await appendRecords(register, keys, [recordOfRecheck(partner, certificate, found, config)]);
     });
     const after = await readStandings(register, keys);
     await writePartnersPage(flags, after);
@@ -107,6 +114,7 @@ export function recordOfRecheck(
   partner: string,
   certificate: Grant | null,
   { event, reason, drift = null }: Checked,
+  config: Pick<ResolvedConfig, 'partner'> | undefined,
 ): RegisterRecord {
   return makeRecord({
     partner,
@@ -114,7 +122,7 @@ export function recordOfRecheck(
     url: certificate?.url ?? null,
     reason: reason?.slice(0, 1000) ?? null,
     drift,
-    catalogue: catalogueDigest(),
+    catalogue: catalogueDigest(config?.partner.signing?.scheme),
     version,
   });
 }
@@ -142,6 +150,8 @@ export async function recheckPartner(
     const { statement, reasons } = verifyCertificate(bytes, options);
     const [first] = reasons;
     if (statement === null || first !== undefined) return { event: 'drifted', reason: first?.message ?? null };
+    const mismatch = schemeMismatch(statement, config.partner);
+    if (mismatch !== null) return { event: 'refused', reason: mismatch };
     const missing = missingFeatures(statement, featuresOf(config.partner, config.clientFixtures));
     if (missing.length > 0) return { event: 'refused', reason: `its file does not configure ${missing.join(', ')}` };
     return outcomeOfDrift((await recheckConfigured(config, statement, signal)).drift);

@@ -69,6 +69,7 @@ const VERIFY_FLAGS: FlagTable = {
   '--result <file>': 'the JSON report that belongs to the certificate, to check that the two match',
   '--url <url>': 'require that the certificate is for this endpoint',
   '--profile <name>': 'require that the certificate is for this profile',
+  '--scheme <name>': 'require that the certificate is for this scheme (default: that of the specification)',
   '--evidence-level <n>': 'require that the certificate has at least this evidence level',
   '--at <time>': 'check validity at this time (default: now)',
   '--strict': 'also reject a superseded revision',

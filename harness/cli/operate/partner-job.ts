@@ -163,7 +163,7 @@ async function certify(job: Job, { due, isLast, member, retry }: SlotRun, contex
     // The folder is completed before the record is stored: if the process is killed in between, the next run moves it
     // into place.
     await finishPartner(into, finished);
-    const isStored = await store(job, { record: recordOf(partner, due, grant, context), certificate }, context);
+    const isStored = await store(job, { record: recordOf(partner, due, grant, context, member), certificate }, context);
     if (isStored) await moveIntoPlace(folder, into, finished);
     else await discard();
     log(`${name}: ${partner.outcome}`);
@@ -209,7 +209,7 @@ async function recheck(
     log(`${name}: not reached; will try again later`);
     return retry();
   }
-  const record = { ...recordOfRecheck(name, grant, found), at: now().toISOString(), due };
+  const record = { ...recordOfRecheck(name, grant, found, config), at: now().toISOString(), due };
   await store(job, { record, certificate: null }, context);
   log(`${name}: ${found.event}`);
 }
@@ -221,8 +221,15 @@ function ownError(name: string, message = 'no reason was reported'): HookproofEr
   });
 }
 
-function recordOf(partner: FleetPartner, due: string, grant: string | null, { now }: Operation): RegisterRecord {
-  const record = recordOfPartner(partner, { catalogue: catalogueDigest(), version, due, grant });
+function recordOf(
+  partner: FleetPartner,
+  due: string,
+  grant: string | null,
+  { now }: Operation,
+  member?: FleetMember,
+): RegisterRecord {
+  const catalogue = catalogueDigest(member?.config.partner.signing?.scheme);
+  const record = recordOfPartner(partner, { catalogue, version, due, grant });
   if (record === null) throw ownError(partner.name, 'it was not run');
   return { ...record, at: now().toISOString() };
 }

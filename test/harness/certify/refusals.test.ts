@@ -46,6 +46,7 @@ describe('refusalsBefore', () => {
     ['a shard', { shard: true }, ['shard']],
     ['bail', { bail: true }, ['bail']],
     ['a baseline', { baseline: true }, ['baseline']],
+    ['a scheme without a secret', { unusedScheme: 'stripe' }, ['scheme']],
     ['an extra CA', { extraCa: true }, ['extra-authority']],
     ['an extra CA in staging', { profile: 'staging', extraCa: true }, []],
     ['an extra CA of Node', { environment: { NODE_EXTRA_CA_CERTS: '/a.pem' } }, ['extra-authority-of-node']],
