@@ -47,7 +47,10 @@ export function group<Options>(rules: Readonly<Record<keyof Options, z.ZodType>>
   return z.strictObject(rules, 'must be an object').partial();
 }
 
-/** A literal is not checked here: its type says all, and the run leaves out what does not suit it. */
+/**
+ * Checks only the main members of a literal: its type defines the rest, and the run leaves out the checks that do not
+ * apply to it.
+ */
 const scheme = z.looseObject({ name: text, signed: text, headers: z.looseObject({}) }, 'must be a scheme');
 
 const PARTNER = {

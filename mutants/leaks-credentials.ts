@@ -24,7 +24,7 @@ export interface Page {
   readonly phrase?: string;
 }
 
-/** Sends a page. JSON is indented, as on error pages. */
+/** Sends a page with this status. JSON is indented, as on the error pages of frameworks. */
 export function show(
   res: Response,
   status: number,

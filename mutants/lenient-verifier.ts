@@ -66,8 +66,8 @@ export function stageOf(
 }
 
 /**
- * Reads the signatures of a delivery in the scheme of another service, as they stand in the header. Returns null if its
- * other headers or its time must be rejected, which the correct check does.
+ * Reads the signatures of a delivery in the scheme of another service, as the header contains them. Returns null if the
+ * other headers or the time must be rejected; the correct check then rejects the delivery.
  */
 function readScheme(
   req: Request,
@@ -154,7 +154,7 @@ export function early(answerTo: (payload: unknown, secret: string) => object | n
   });
 }
 
-/** Gives the client something after a valid delivery, such as a cookie, and accepts it instead of a signature. */
+/** After a valid delivery, gives the client a token, such as a cookie, and accepts the token instead of a signature. */
 export function rememberingClient(give: (res: Response) => void, isGiven: (req: Request) => boolean): Replace {
   return ({ correct, config }) => {
     if (config.signing === undefined) return correct.requireSignature;

@@ -28,7 +28,7 @@ const isUnfilled: Condition = (value) => typeof value !== 'string' || value === 
 /** Returns the paths of fields of `blockchainData`. */
 const chain = (...names: string[]) => names.map((name) => `${BLOCKCHAIN_DATA}.${name}`);
 
-/** Matches deposits for whose metadata `such` returns true. Throws if the metadata is missing. */
+/** Matches deposits if `such` returns true for their metadata. Throws if the metadata is missing. */
 function whereDeposit(such: (metadata: Record<string, unknown>) => boolean): Condition {
   const matches: Condition = (metadata) => metadata !== null && such(metadata as Record<string, unknown>);
   return all(where('type', 'CAAS_BLOCKCHAIN'), where('data.metadata', matches));

@@ -36,7 +36,7 @@ const outside = (path: string, list: readonly string[]) =>
 
 const LISTED_CODES: readonly string[] = ERROR_CODES.map(({ code }) => code);
 
-/** Matches if `such` returns true for the error code of a notification, in whichever field its type has one. */
+/** Matches if `such` returns true for the error code of a notification, in the field in which its type has one. */
 const errorCode = (such: (code: string) => boolean) =>
   where(['data.errorData.code', 'data.errorCode'], (code) => typeof code === 'string' && code !== '' && such(code));
 

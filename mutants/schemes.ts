@@ -1,6 +1,6 @@
 /**
- * Mutants of the verification in a scheme. Each is a function over every scheme that has the property which it gets
- * wrong. They are not part of the kill matrix, whose deliveries are those of the specification.
+ * Mutants of the verification in a scheme. Each applies to every scheme with the property that it gets wrong. They are
+ * not part of the kill matrix, whose deliveries are those of the specification.
  */
 import type { Request } from 'express';
 import { headerValues } from '../contract/index.ts';
@@ -19,7 +19,7 @@ import { signatureUncheckedFaults } from './signature-unchecked.ts';
 
 type Suits = (scheme: Scheme) => boolean;
 
-/** A mutant that can be played in the schemes of other services. */
+/** A mutant that can be run in the schemes of other services. */
 export interface SchemeMutant extends StageFault {
   /** Whether a scheme has the property that the mutant gets wrong. */
   readonly suits: Suits;
@@ -328,7 +328,7 @@ const idBeforeVerification: SchemeMutant = {
   },
 };
 
-/** Every mutant that can be played in the scheme of another service. */
+/** Every mutant that can be run in the scheme of another service. */
 export const SCHEME_MUTANTS: readonly SchemeMutant[] = [
   ...Object.entries(ROWS).map(
     ([name, [title, mistake, suits, changes, schemeOf]]): SchemeMutant => ({

@@ -37,11 +37,11 @@ export interface ReceiverOptions {
    * Requires the HMAC signature. During a rotation, several secrets are valid: the first is the current one, and a
    * delivery with any other is logged as a warning. `header` defaults to X-Service-Signature.
    *
-   * With `scheme`, deliveries of another service are verified instead, in its headers. They are any JSON, or any bytes
-   * if their Content-Type is not JSON. They are answered and reported to `observers`, but not stored, because inboxes,
-   * sinks and handlers take notifications. `publicUrl` is the URL to which the service delivers, for a scheme that
-   * signs it. Default: the URL in the request. Its Host is chosen by the client, and decides nothing: a signature for
-   * another URL does not match. Set `publicUrl` behind a proxy that terminates TLS or rewrites the URL.
+   * With `scheme`, deliveries of another service are verified instead, in its headers. Their bodies can be any JSON, or
+   * any bytes if the Content-Type is not JSON. They are answered and reported to `observers`, but not stored, because
+   * inboxes, sinks and handlers take notifications. `publicUrl` is the URL to which the service delivers, for a scheme
+   * that signs it. Default: the URL in the request. The client chooses its Host, but gains nothing by that: a signature
+   * for another URL does not match. Set `publicUrl` behind a proxy that terminates TLS or rewrites the URL.
    */
   readonly signing?: {
     readonly secrets: readonly string[];

@@ -30,7 +30,10 @@ function handling({ id, type, data }) {
   };
 }
 
-/** Moves the point in the text, because a float would lose digits. An asset without known decimals has no amount. */
+/**
+ * Moves the decimal point in the string, because a float would lose digits. An asset without known decimals has no
+ * amount.
+ */
 function displayAmount(atomic, currency) {
   if (!Object.hasOwn(DECIMALS, currency) || atomic.length > MAX_DIGITS || !/^\d+$/.test(atomic)) return undefined;
   const digits = atomic.padStart(DECIMALS[currency] + 1, '0');

@@ -40,7 +40,10 @@ function handling(string $line): array
     ], fn ($value) => $value !== null);
 }
 
-/** Moves the point in the text, because a float would lose digits. An asset without known decimals has no amount. */
+/**
+ * Moves the decimal point in the string, because a float would lose digits. An asset without known decimals has no
+ * amount.
+ */
 function displayAmount(string $atomic, ?string $currency): ?string
 {
     $decimals = DECIMALS[$currency] ?? null;

@@ -48,7 +48,8 @@ def text_at(value, path):
 
 
 def display_amount(atomic, currency):
-    """Moves the point in the text, because a float would lose digits. An asset without known decimals has no amount."""
+    """Moves the decimal point in the string, because a float would lose digits. An asset without known decimals has no
+    amount."""
     if currency not in DECIMALS or not re.fullmatch("[0-9]+", atomic):
         return None
     digits = atomic.zfill(DECIMALS[currency] + 1)

@@ -31,7 +31,8 @@ def handling(line)
   }.compact
 end
 
-# Moves the point in the text, because a float would lose digits. An asset without known decimals has no amount.
+# Moves the decimal point in the string, because a float would lose digits. An asset without known decimals has no
+# amount.
 def display_amount(atomic, decimals)
   return unless decimals && atomic.size <= MAX_DIGITS && atomic.match?(/\A[0-9]+\z/)
 

@@ -17,7 +17,9 @@ final class Journal
     {
     }
 
-    /** Appends a line and flushes it to disk. A duplicate adds no line. False, and a log line, on failure. */
+    /**
+     * Appends a line and flushes it to disk. A duplicate adds no line. Returns false and writes a log line on failure.
+     */
     public function store(string $id, string $body): bool
     {
         try {

@@ -3,7 +3,7 @@
  * at most 1 MiB each.
  */
 const MAX_BODY_BYTES = 1024 * 1024;
-/** More is read than accepted, because a sender that is still writing would see a reset instead of the 413. */
+/** More is read than is accepted. Otherwise, a sender that is still writing would see a reset instead of the 413. */
 const MAX_READ_BYTES = 16 * MAX_BODY_BYTES;
 /** Each chunk costs time, however small it is. A megabyte arrives in about 2,000 of the smallest common packets. */
 const MAX_CHUNKS = 10_000;

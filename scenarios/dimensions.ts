@@ -374,7 +374,10 @@ function byName(pairs: readonly (readonly [string, string])[]): (readonly [strin
   return [...new Map(pairs.map((pair) => [pair[0].toLowerCase(), pair])).values()];
 }
 
-/** User agents of health checks and tools. Three of them also come first, for receivers that match a prefix. */
+/**
+ * User agents of health checks and tools. Some of them are also sent at the beginning of the header, for receivers that
+ * match a prefix.
+ */
 const AGENTS = ['curl/8.5.0', 'kube-probe/1.30', 'ELB-HealthChecker/2.0', 'GoogleHC/1.0', 'PostmanRuntime/7.40'];
 const OTHER_AGENTS = ['UptimeRobot/2.0', 'HealthCheck', 'Pingdom.com_bot', 'Datadog/Synthetics', 'Prometheus/2.50'];
 

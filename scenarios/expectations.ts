@@ -57,7 +57,7 @@ export const acceptedUnlessBusy: Expectation = {
 
 /**
  * A valid delivery with a time far from now. The specification does not limit the time, so a rejection only warns. An
- * internal error fails.
+ * internal error is a failure.
  */
 export const acceptedUnlessOld: Expectation = {
   text: '200 (a 4xx because of the time: warning)',
@@ -303,8 +303,8 @@ export const notServed: Expectation = {
 };
 
 /**
- * Well-formed HTTP in an unusual form, which may be served, or rejected with a suitable status. An internal error
- * fails.
+ * Well-formed HTTP in an unusual form, which may be served, or rejected with a suitable status. An internal error is a
+ * failure.
  */
 export const servedOrRefused: Expectation = {
   text: '200, any 4xx, 501 or 505',

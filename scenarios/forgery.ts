@@ -53,7 +53,10 @@ function forgery(flaw: Flaw, shape: Shape, expect: Expectation | undefined): Del
   };
 }
 
-/** Returns the expectation. An unusual shape may be rejected for itself, before the missing certificate matters. */
+/**
+ * Returns the expectation. A request may be rejected because of its unusual shape, before the missing certificate
+ * matters.
+ */
 function expectationOf({ credential, isUnread }: Flaw, { answer }: Shape): Expectation {
   const asShaped = ANSWERS[answer];
   if (isUnread === true && answer !== 'own') return refusedAsUnread;

@@ -117,7 +117,7 @@ export interface Kit {
    * host.
    */
   readonly otherServerNames?: readonly string[];
-  /** Returns the valid signature of a body: HMAC-SHA256 with the secret, in base64, or as the scheme makes it. */
+  /** Returns the valid signature of a body: HMAC-SHA256 with the secret, in base64, or in the form of the scheme. */
   sign(body: Uint8Array): string;
   /** Set if the sender signs in a scheme other than that of the specification. */
   readonly scheme?: KitScheme;
@@ -162,9 +162,9 @@ export interface SignChange {
   readonly label: string;
   /** Returns the value of the signature header. Undefined omits the header. */
   readonly make: (body: Uint8Array, kit: Kit) => string | undefined;
-  /** In a scheme: an id or a time other than those of the moment. The valid signature is that of this delivery. */
+  /** In a scheme: an id or a time to use instead of the current ones. The valid signature then covers them. */
   readonly message?: (scheme: KitScheme) => Partial<Pick<SchemeInput, 'id' | 'timestamp'>>;
-  /** In a scheme: makes all headers of the scheme instead. */
+  /** In a scheme: returns all headers of the scheme, instead of only the signature. */
   readonly headers?: (body: Uint8Array, kit: Kit, scheme: KitScheme) => readonly HeaderLine[];
   /** In a scheme: sends valid older signatures. They are otherwise changed as the signature of the scheme is. */
   readonly keepsOlder?: true;

@@ -269,7 +269,7 @@ export const BODY_MISTAKES: readonly BodyMistake[] = [
 ];
 
 /**
- * Returns the printed form in which the body was sent instead of as a notification. Returns undefined for other bodies.
+ * Returns the printed form that was sent as the body instead of the notification. Returns undefined for other bodies.
  */
 export function printedForm(body: Uint8Array): BodyMistake | undefined {
   const all = Buffer.from(body).toString('utf8').trim();
@@ -295,7 +295,7 @@ function constant(word: string): BodyMistake['bytes'] {
   return () => Buffer.from(word);
 }
 
-/** Signs a fixed word. A word that is also JSON has no `form`, because a body can consist of it. */
+/** Signs a fixed word. A word that is also valid JSON has no `form`, because it could be a complete body. */
 function placeholder(word: string): Pick<BodyMistake, 'bytes' | 'form'> {
   const isJson = /^(?:null|false|\[\]|"")$/.test(word);
   return { bytes: constant(word), ...(!isJson && { form: new RegExp(`^${word.replace(/\W/g, '\\$&')}$`) }) };

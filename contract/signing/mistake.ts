@@ -22,7 +22,10 @@ interface MistakeParts extends MistakeText {
   readonly needs?: 'apiKey' | 'url';
 }
 
-/** Signs bytes other than those of the body. `bytes` returns undefined where the mistake does not apply to the body. */
+/**
+ * A mistake that signs bytes other than those of the body. `bytes` returns undefined where the mistake does not apply
+ * to the body.
+ */
 export interface BodyMistake extends MistakeParts {
   /** What is signed, as a noun phrase. */
   readonly what: string;
@@ -34,17 +37,20 @@ export interface BodyMistake extends MistakeParts {
   readonly form?: RegExp;
 }
 
-/** Uses a key other than the UTF-8 bytes of the secret. `key` returns undefined where the mistake does not apply. */
+/**
+ * A mistake that uses a key other than the UTF-8 bytes of the secret. `key` returns undefined where the mistake does
+ * not apply.
+ */
 export interface KeyMistake extends MistakeParts {
   readonly key: (input: SigningInput) => Uint8Array | undefined;
 }
 
-/** Uses a function other than HMAC-SHA256. */
+/** A mistake that uses a function other than HMAC-SHA256. */
 export interface AlgorithmMistake extends MistakeParts {
   readonly digest: (body: Uint8Array, key: Uint8Array) => Buffer;
 }
 
-/** Writes the digest in an encoding other than standard base64. */
+/** A mistake that writes the digest in an encoding other than standard base64. */
 export interface EncodingMistake extends MistakeParts {
   readonly encode: (digest: Buffer) => string;
 }

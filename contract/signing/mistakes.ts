@@ -43,7 +43,7 @@ export interface SigningMistake extends MistakeText {
 /**
  * Returns the bytes that a mistake about the body signs.
  *
- * @throws HookproofError SIGN_VARIANT_INAPPLICABLE if it is no such mistake, or does not apply to this body
+ * @throws HookproofError SIGN_VARIANT_INAPPLICABLE if it is not such a mistake, or does not apply to this body
  */
 export function mistakenBody(body: Uint8Array, as: string): Uint8Array {
   const bytes = mistakesNamed(as)?.body?.bytes(readBody({ body, secret: '' }));

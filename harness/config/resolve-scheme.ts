@@ -63,7 +63,7 @@ function literalOf(parts: readonly (readonly [path: string, given: readonly Give
   return literal;
 }
 
-/** Notes that the secret is not a key of the scheme, before anything is sent. */
+/** Notes a problem before anything is sent if the secret is not a key of the scheme. */
 export function checkSecret(scheme: Scheme, secret: string, given: Given | undefined, { problems }: Resolution): void {
   try {
     signWithScheme(scheme, { body: new Uint8Array(), url: '', id: 'msg', timestamp: 0 }, [secret]);
@@ -103,7 +103,7 @@ export async function resolveDeliveries(
   return samples.length === 0 ? undefined : samples;
 }
 
-/** Returns the file, or the files in the folder, without those of headers. */
+/** Returns the file, or the files in the folder except those that contain headers. */
 async function filesOf(given: Given<string>, { problems }: Resolution): Promise<string[]> {
   const path = resolve(given.base, given.value);
   try {

@@ -60,7 +60,7 @@ export function selectScenarios(selection: Partial<Selection> = {}, inScheme = f
 
 const SELECTING = { suites: 'suite', scenarios: 'scenario', grep: 'grep' } as const;
 
-/** Notes every selected name that is not in the catalogue. */
+/** Notes a problem for every selected name that is not in the catalogue. */
 export function checkNames({ settings, problems }: Resolution): void {
   for (const path of ['suites', 'scenarios', 'grep'] as const) {
     for (const given of givenTexts(settings, path)) {
@@ -70,7 +70,7 @@ export function checkNames({ settings, problems }: Resolution): void {
   }
 }
 
-/** Notes that a selection matches no check, unless it has another problem. */
+/** Notes a problem if a selection matches no check, unless it already has another problem. */
 export function checkSelection(run: RunSettings, { problems }: Resolution): void {
   if (problems.some(({ path }) => path !== null && /^(?:suites|scenarios|grep|shard)(?:\.|$)/.test(path))) return;
   try {

@@ -24,7 +24,7 @@ interface SettingRow {
   readonly group: 'endpoint' | 'run' | 'certify' | 'judge';
   /** The meaning as a phrase, for the help of the flag, the schema and the template. */
   readonly description: string;
-  /** The help of the flag, if it differs from the description: the flag of a secret names a file. */
+  /** The help text of the flag, if it differs from the description. For example, the flag of a secret names a file. */
   readonly flagHelp?: string;
   /** The text that the help, the schema and `config show` print if there is no value. */
   readonly unset?: string;
@@ -53,7 +53,7 @@ type Typed =
   /** Ids that the partner knows, or fields that its receiver needs, as `path=value`. */
   | { readonly type: 'ids'; readonly kind: SampleKind }
   | { readonly type: 'fields' }
-  /** The name of a signing scheme; in the file also a scheme of one's own. */
+  /** The name of a signing scheme; in the file, also a custom scheme. */
   | { readonly type: 'scheme' }
   /** Files or folders of bodies that the sender of a scheme sends. */
   | { readonly type: 'bodies' }

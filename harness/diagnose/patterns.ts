@@ -120,7 +120,7 @@ const MIXED: readonly string[] = [
   'http/while-a-body-is-unfinished',
 ];
 
-/** The mistake indicated by the name of the part that lets a request pass. */
+/** The mistake indicated by the name of the part that makes the endpoint accept a request. */
 const HINTS: readonly (readonly [RegExp, MistakeId])[] = [
   [/client.?(?:cert|verify|dn|cn)|ssl.?(?:client|verify)|x-ssl\b|^x-forwarded-tls/i, 'certificate-header-unprotected'],
   [/original|rewrite|ur[il]|path|prefix/i, 'verification-per-path'],
@@ -130,7 +130,9 @@ const HINTS: readonly (readonly [RegExp, MistakeId])[] = [
 
 const MAX_PARTS = 3;
 
-/** Finds forged deliveries that one part of the request lets pass, as isolated by the check's follow-ups. */
+/**
+ * Finds forged deliveries that are accepted because of one part of the request, which the check's follow-ups isolated.
+ */
 function hints(forged: readonly Fact[]): Pattern[] {
   const isolated = forged.filter(({ part }) => part !== null);
   const byPart = groupBy(isolated, ({ part }) => part?.split(':')[0] ?? '');

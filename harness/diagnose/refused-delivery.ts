@@ -24,7 +24,7 @@ export interface Refusal {
   readonly first: Attempt;
   readonly second: Attempt;
   readonly missing: Attempt;
-  /** The delivery with an invalid credential in the form of a valid one. */
+  /** The delivery with a well-formed but invalid credential. */
   readonly wrong: Attempt;
 }
 

@@ -87,7 +87,7 @@ function schemeFinding(scheme: Scheme): Finding {
   );
 }
 
-/** The number of wrong ways to sign that are tried: those that differ from the scheme in one or two points. */
+/** Maximum number of incorrect ways to sign that are tried. They differ from the scheme in one or two points. */
 const MAX_WAYS = 60;
 
 /** Returns the ways in which an endpoint may verify a delivery of its scheme incorrectly, the likeliest first. */

@@ -47,7 +47,7 @@ export function tlsFindings(tls: Tls, aboutClient: boolean): DoctorFinding[] {
   ]);
 }
 
-/** Returns the finding if neither version got a usable TLS answer. */
+/** Returns the finding for an endpoint that gives no usable TLS answer to either version. */
 function noHandshake({ hellos }: Tls): DoctorFinding {
   const find = (wanted: Tls['hellos'][number]['outcome']) => hellos.find(({ outcome }) => outcome === wanted);
   const plain = find('not-tls');
@@ -105,7 +105,7 @@ function refused(alert: string): DoctorFinding {
   }
 }
 
-/** Returns the finding if Node does not trust the certificate although the analysis found no fault. */
+/** Returns the finding for a certificate that Node does not trust although the analysis found no fault. */
 function untrusted(code: string | null): DoctorFinding {
   const title = `Node does not trust the certificate${code === null ? '' : ` (${code})`}.`;
   return problem('untrusted', title, 'Serve a certificate from a trusted CA with its full chain.');

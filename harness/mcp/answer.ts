@@ -55,7 +55,7 @@ export interface Marker {
 }
 
 const MAX_SENT = 240;
-/** Maximum number of characters of a sentence of hookproof that quotes the endpoint. A longer quotation is cut. */
+/** Maximum number of characters of one of hookproof's sentences that quotes the endpoint. A longer quotation is cut. */
 export const MAX_ADVICE = 1_500;
 
 export function createMarker(): Marker {

@@ -1,11 +1,11 @@
-/** Turns commands and flags that texts of hookproof name into what an MCP client can use: tool calls and settings. */
+/** Replaces the commands and flags in hookproof's texts with what an MCP client can use: tool calls and settings. */
 import { flagOf, SETTINGS, type Setting } from '../config/settings.ts';
 
-/** What a tool takes instead of the arguments and flags of the command with its name. */
+/** What a tool takes instead of the arguments and flags of the command with the same name. */
 interface Call {
   readonly positional?: string;
   readonly flags: Readonly<Record<string, string>>;
-  /** Arguments without which the tool does something else than the command. */
+  /** Arguments without which the tool does something other than the command. */
   readonly given?: Readonly<Record<string, unknown>>;
 }
 
@@ -19,10 +19,10 @@ const CALLS: Readonly<Record<string, Call>> = {
   verify: { flags: { signature: 'signature' }, given: { body: '...' } },
 };
 
-/** The arguments of tools that texts name by their flags alone. */
+/** Tool arguments by flag, for texts that contain a flag without its command. */
 const ARGUMENTS: Readonly<Record<string, string>> = { ...RUN, deliver: 'deliver', what: 'what' };
 
-/** The setting of a flag; its path and whether it is only a flag. */
+/** For each flag, the path of its setting, and whether the setting exists only as a flag. */
 const OF_FLAG = new Map(
   (SETTINGS as readonly Setting[]).map(
     (setting) => [flagOf(setting)?.slice(2), { path: setting.path, flagOnly: setting.flagOnly ?? false }] as const,
@@ -35,7 +35,7 @@ const WORD = /'([^']*)'|"([^"]*)"|(\S+)/g;
 /** A value that stands for any other: FILE, URL, i/n. */
 const PLACEHOLDER = /^(?:[A-Z=]+|i\/n)$/;
 
-/** Replaces the commands and flags in a text. Commands that no tool does are marked as such. */
+/** Replaces the commands and flags in a text. Commands without a corresponding tool are marked as such. */
 export function asCalls(text: string): string {
   return text.replace(PRINTED, (printed: string, code?: string, line?: string) => {
     const command = code ?? line ?? printed;
@@ -58,7 +58,7 @@ function readWords(command: string) {
   return { positional, flags };
 }
 
-/** Returns the call of the tool that does what a command does; null if none does. */
+/** Returns the call of the tool that corresponds to a command; null if there is none. */
 function callOf(command: string): string | null {
   const { flags, positional } = readWords(command);
   const [, name = '', argument] = positional;
@@ -77,7 +77,7 @@ function callOf(command: string): string | null {
   return `\`${name}\`${Object.keys(all).length === 0 ? '' : ` with ${JSON.stringify(all)}`}`;
 }
 
-/** Names the arguments and settings of flags. An unknown flag is one of another program, or of the server alone. */
+/** Names the arguments and settings of flags. An unknown flag belongs to another program, or only to the server. */
 function flagsInWords(command: string, printed: string): string {
   const { flags } = readWords(command);
   const parts = flags.map(([flag, value]) => {

@@ -86,7 +86,7 @@ export function warnedAfter(before: readonly string[], { results }: ResultDocume
   return idsStillToRepeat(before, results, withVerdict(results, 'warn'));
 }
 
-/** Checks that share a cause. Answers number the groups. */
+/** Checks that share a cause. Groups are numbered in answers. */
 interface Group extends Cause {
   readonly kind: z.infer<typeof summarySchema>['causes'][number]['kind'];
 }
@@ -464,7 +464,7 @@ function shortened(text: string): string {
   return shown.length > MAX_OWN ? `${shown.slice(0, MAX_OWN)}…` : shown;
 }
 
-/** The decisions for which the reason contains only words of hookproof. */
+/** The decisions whose reason contains only hookproof's own words. */
 const IN_OWN_WORDS: ReadonlySet<string> = new Set<DecidedBy>([
   ...(['discouraged-answer', 'wrong-status', 'other-2xx', 'redirect', 'crash', 'forgery-accepted'] as const),
   ...(['valid-rejected', 'connection-closed', 'no-answer', 'statuses-alike'] as const),
@@ -479,7 +479,7 @@ interface OwnTexts {
   /** Marks the text of a finding if it may quote the endpoint: its certificates, or its answer. */
   of(fault: string, text: string): Text;
   fixOf(result: ScenarioResult): Text;
-  /** Marks the reason for a verdict, or a text made of it, unless it is in words of hookproof. */
+  /** Marks the reason for a verdict, or a text that contains it, unless it consists of hookproof's own words. */
   reasonOf(result: ScenarioResult, text: string): Text;
   /** Marks a text that may quote the endpoint, unless the endpoint never answered. */
   sent(text: string, maxCharacters?: number): Text;

@@ -47,8 +47,8 @@ export interface SessionOptions {
 }
 
 /**
- * The endpoint and the checks of a run. If all lists are empty, the configuration selects the checks. What is undefined
- * is as in the last run at the endpoint or, before the first, as configured.
+ * The endpoint and the checks of a run. If all lists are empty, the configuration selects the checks. Undefined values
+ * are taken from the last run against the endpoint or, before the first run, from the configuration.
  */
 interface RunRequest {
   /** If undefined, the last endpoint is tested. */
@@ -81,10 +81,10 @@ const MAX_RUNS = 5;
 /** The id of the last full run before the server started. */
 const EARLIER = 'r0';
 
-/** What later runs at an endpoint take from the last one. */
+/** The settings that later runs against an endpoint take from the last one. */
 type EndpointSettings = Pick<RunRequest, 'open' | 'concurrency'>;
 
-/** What is remembered about an endpoint, however many runs of others follow. */
+/** What the session remembers about an endpoint, even after runs against other endpoints. */
 interface TestedEndpoint {
   /** The last run; before the first in this session, the last full run that is stored, if any. */
   readonly last: PastRun | null;

@@ -53,7 +53,9 @@ export class ServerFlight {
   alert: Alert | null = null;
   /** The last warning; warnings do not end the flight. */
   warning: Alert | null = null;
-  /** Whether the flight was read to its end: ServerHelloDone, or the unencrypted part of TLS 1.3. */
+  /**
+   * Whether the flight was read to its end: up to ServerHelloDone, or to the end of the unencrypted part in TLS 1.3.
+   */
   complete = false;
 
   readonly #records = new ByteQueue();

@@ -141,7 +141,10 @@ class ExchangeTap implements ConnectionTap {
     };
   }
 
-  /** Charges a message's body to the budget, which keeps it until both halves of the exchange are complete. */
+  /**
+   * Charges the bytes of a message to the budget until both halves of the exchange are complete. Drops the bytes that
+   * the budget does not allow.
+   */
   #charge(one: Pending, message: Message): Message {
     const size = OBJECT_SIZE + (message.raw?.length ?? 0) + (message.body?.length ?? 0);
     if (!this.#options.budget.take(size)) return { ...message, raw: undefined, body: undefined };

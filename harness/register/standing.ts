@@ -27,7 +27,7 @@ export interface Standing {
   readonly certificate: Grant | null;
   /** The signed grant that allows the traffic, as a DSSE envelope; null if there is none. */
   readonly grant: string | null;
-  /** Sentences that an operator should read, about what does not change the state. */
+  /** Sentences for the operator about facts that do not change the state. */
   readonly warnings: readonly string[];
   /** The latest records, newest first. */
   readonly last: readonly RegisterRecord[];

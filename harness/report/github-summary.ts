@@ -162,7 +162,7 @@ export function renderSummary(document: ResultDocument, limit = MAX_SUMMARY_BYTE
 
 /** The functions below render untrusted text as Markdown on one line. */
 
-/** Maximum number of characters of a text. */
+/** Maximum number of characters of one text in the summary. */
 const MAX_CHARACTERS = 600;
 
 function short(text: string): string {

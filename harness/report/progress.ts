@@ -26,7 +26,7 @@ const MAX_SHOWN = 3;
 
 interface State {
   url: string;
-  /** The number of planned checks that apply, as far as is known, and how many of them were played. */
+  /** The number of planned checks that apply, as far as is known, and how many of them have run. */
   planned: number;
   finished: number;
   notApplicable: number;

@@ -21,7 +21,7 @@ const VERDICT_WORDS: Readonly<Record<RunVerdict, string>> = {
   'harness-error': 'HARNESS ERROR',
 };
 
-/** Whether a check has no verdict because it was not played. */
+/** Whether a check has no verdict because it was not run. */
 export function wasNotPlayed({ exchanges, observed, verdict }: ScenarioResult): boolean {
   return verdict === 'inconclusive' && observed === '' && exchanges.length === 0;
 }

@@ -50,7 +50,7 @@ export function withFinding(finding: Finding | null, forgeries: readonly Forgery
   return { finding, other: null, forgeries };
 }
 
-/** For each credential, the checks that send none, an empty one, and a wrong one in the usual form. */
+/** For each credential, the checks that send none, an empty one, and an invalid one in the usual form. */
 const FORGERIES = {
   signature: ['signature/missing', 'signature/empty', 'signature/other-secret'],
   'api-key': ['api-key/missing', 'api-key/empty', 'api-key/wrong'],
@@ -118,7 +118,10 @@ async function examineCredentials(context: RunContext, lanes: LanePool, { first,
   return null;
 }
 
-/** A wrong signature that contains + and /, as the first delivery does. Some receivers reject these characters. */
+/**
+ * An invalid signature that contains + and /, as that of the first delivery does. Some receivers reject these
+ * characters.
+ */
 const SAME_FORM: Change = {
   sign: {
     label: 'a random signature with + and /',

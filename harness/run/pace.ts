@@ -227,7 +227,7 @@ export function failureGroupOf({ needs = [], ...scenario }: Scenario): string {
   return isUsual ? 'valid deliveries' : 'malformed payloads and unusual requests';
 }
 
-/** The checks of a group that stopped the receiver, and for how long in total. */
+/** The checks of a group that stopped the receiver, and the total time for which it was stopped. */
 interface Stopping {
   readonly ids: readonly string[];
   readonly ms: number;

@@ -1,4 +1,4 @@
-/** The pacing of a run on all lanes together. It changes only through the methods of {@link RunPacing}. */
+/** The pacing of a run across all lanes. It changes only through the methods of {@link RunPacing}. */
 
 import type { Stop } from './facts.ts';
 import { FailureGroups, Pace, Spacing } from './pace.ts';

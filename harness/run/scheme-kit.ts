@@ -19,7 +19,7 @@ function messageIn(
   return { ...constant, ...message, header };
 }
 
-/** Returns the kit of one delivery. In a scheme, it has an id and a time of its own, and signs with them. */
+/** Returns the kit of one delivery. In a scheme, each delivery has a separate id and time, which are signed. */
 export function kitOfDelivery(kit: Kit, edited?: SignChange['message']): Kit {
   if (kit.scheme === undefined) return kit;
   const usual = messageIn(kit.scheme, { id: `msg_${kit.nonce(24)}`, timestamp: nowInSeconds() });
@@ -46,7 +46,7 @@ const ID =
   /("(?:id|event_id|eventId|webhookEventId|message_id|hook_id)"\s*:\s*)(?:("(?:[a-z]+_)?)(?:[^"\\]|\\.)*"|\d+)/i;
 
 /**
- * Returns what a kit has in addition in a scheme. The plain notification is the first delivery of the sender, with a
+ * Returns the additional parts of a kit in a scheme. The plain notification is the first delivery of the sender, with a
  * new id, so that no two have the same body.
  */
 export function schemeOfKit(partner: Partner): Partial<Pick<Kit, 'scheme' | 'notification'>> {

@@ -1,7 +1,7 @@
 /**
  * Which checks suit a scheme. Nearly every check is a change to a stage, so it can be made in any scheme. Each is
- * assembled once before the run, and left out if the oracle says that it is not what it claims: the hexadecimal form of
- * a signature is no forgery where the scheme writes signatures so.
+ * assembled once before the run, and left out if the oracle finds that it is not what it claims. For example, the
+ * hexadecimal form of a signature is not a forgery in a scheme that uses it.
  */
 import { headerValues, type JsonObject, type JsonValue } from '../../contract/index.ts';
 import { hasStatus, type Scheme } from '../../contract/signing/index.ts';
@@ -14,7 +14,10 @@ import { faultOfProbe } from './oracle.ts';
 
 /** Suites about the notifications of the specification and what follows from them. */
 const OF_THE_SERVICE = new Set(['typo-key', 'effects', 'rotation']);
-/** Matches checks about fields that only the specification has, although another delivery may have one of that name. */
+/**
+ * Matches checks about fields that only the specification defines. Other deliveries may contain a field with the same
+ * name.
+ */
 const OF_ITS_FIELDS = /\/(?:caas|metadata|error-data|transaction|unknown-caas|id-version|id-upper)/;
 /** The members of a notification of the specification. */
 const ENVELOPE = ['id', 'type', 'at', 'data'] as const;
@@ -34,8 +37,8 @@ function isInOtherCase({ prepared, rightSignature, kit }: Assembled): boolean {
 }
 
 /**
- * Returns a check as it is in a scheme, which may leave the statuses to the receiver. Only the two checks that are
- * about a status differ.
+ * Adapts a check to a scheme, which may leave the statuses to the receiver. Only the two checks that are about a status
+ * differ.
  */
 export function inScheme(scenario: Scenario, { accepts, rejects }: Scheme): Scenario {
   if (scenario.id === PREFLIGHT_SCENARIO && 'expect' in scenario && 'change' in scenario) {

@@ -1,4 +1,4 @@
-/** Collects what 429 and 503 answers show about the endpoint, on all lanes together. */
+/** Collects what 429 and 503 answers show about the endpoint, across all lanes. */
 
 import type { StatedLimit } from '../transport/index.ts';
 

@@ -17,7 +17,7 @@ export interface SchemeWords {
   readonly diagnosis: (diagnosis: readonly Diagnosis[]) => Diagnosis[];
 }
 
-/** Returns functions that name the header of a scheme in texts, and what it signs in fixes. */
+/** Returns functions that replace the name of the signature header in texts, and add to fixes what the scheme signs. */
 export function wordsOfScheme(scheme: Scheme): SchemeWords {
   const header = signatureHeaderOf(scheme);
   const { documentation = '', title } = scheme;
@@ -34,5 +34,5 @@ export function wordsOfScheme(scheme: Scheme): SchemeWords {
   };
 }
 
-/** The sentence about a complete receiver, which is one of the service. */
+/** The sentence about a complete receiver, which exists only for the service's own scheme. */
 const RECIPE = / A complete receiver: `hookproof init[^`]*`\./;

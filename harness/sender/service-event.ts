@@ -30,7 +30,7 @@ interface OrderEvent {
 }
 
 /**
- * An order changed its status. Acceptance by the blockchain and failure are separate events, because they carry more
+ * The status of an order changed. Acceptance by the blockchain and failure are separate events, because they carry more
  * data.
  */
 export interface OrderStatusChanged extends OrderEvent {
@@ -87,7 +87,7 @@ export interface OrderTrackingReported {
   readonly description: string;
 }
 
-/** A payment method changed its status. */
+/** The status of a payment method changed. */
 export interface PaymentMethodStatusChanged {
   readonly event: 'payment-method-status-changed';
   readonly status: PaymentMethodStatus;

@@ -68,7 +68,8 @@ static class Effects
         return value.ValueKind == JsonValueKind.String ? value.GetString() : null;
     }
 
-    // Moves the point in the text, because a double would lose digits. An asset without known decimals has no amount.
+    // Moves the decimal point in the string, because a double would lose digits. An asset whose decimals are unknown
+    // has no amount.
     static string? DisplayAmount(string atomic, string? currency)
     {
         if (currency == null || !Decimals.TryGetValue(currency, out var decimals)) return null;

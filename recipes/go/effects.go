@@ -67,7 +67,7 @@ func textAt(value any, path string) string {
 	return text
 }
 
-// displayAmount moves the point in the text, because a float would lose digits.
+// displayAmount moves the decimal point in the string, because a float would lose digits.
 func displayAmount(atomic string, decimals int) string {
 	if missing := decimals + 1 - len(atomic); missing > 0 {
 		atomic = strings.Repeat("0", missing) + atomic

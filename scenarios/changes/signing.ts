@@ -37,7 +37,7 @@ export function digest(algorithm: string, ...parts: (string | Uint8Array)[]): Bu
   return hash.digest();
 }
 
-/** Writes a digest as the sender writes it: in base64, or in the encoding of its scheme. */
+/** Encodes a digest as the sender does: in base64, or in the encoding of its scheme. */
 export function written(bytes: Uint8Array, { scheme }: Kit): string {
   return Buffer.from(bytes).toString(scheme?.literal.encoding ?? 'base64');
 }
@@ -51,8 +51,8 @@ export function randomSignature(kit: Kit): string {
 }
 
 /**
- * Computes the digest that the sender signs a body with, under another secret or with another hash function. In an
- * Ed25519 scheme, another secret stands for another key.
+ * Computes the digest that the sender signs a body with, with another secret or another hash function. In an Ed25519
+ * scheme, another secret means another key.
  */
 export function keyed(
   body: Uint8Array,

@@ -21,7 +21,7 @@ const withoutInternalPages: Expectation = {
 };
 
 /**
- * Sends a request without a body and without any header except Host. A POST also states the length of its body. `path`
+ * Sends a request without a body and without any header except Host. A POST also has `Content-Length: 0`. `path`
  * receives the registered path.
  */
 function visit(

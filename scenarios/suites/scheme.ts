@@ -58,7 +58,7 @@ const otherTypes: Applies = ({ samples: [first, ...others] }) =>
     ? null
     : 'all samples of the sender have one Content-Type';
 
-/** Signs a body with other values than those of the delivery, for which `kit.sign` is enough. */
+/** Signs a body with the values of `message` instead of those of the delivery. Without other values, use `kit.sign`. */
 function signedWith(body: Uint8Array, kit: Kit, scheme: KitScheme, message: Partial<SchemeInput> = {}): string {
   return schemeDigest(scheme.literal, { ...scheme, body, ...message }, kit.secret).toString(scheme.literal.encoding);
 }
@@ -144,10 +144,10 @@ const inHeader = (change: (value: string) => string) =>
     lines.map(([name, value]) => [name, name === signatureHeaderOf(literal) ? change(value) : value]),
   );
 
-/** What code that reads a missing header signs in place of its value. */
+/** The words that faulty code signs instead of the value of a missing header. */
 const MISSING = ['', 'undefined', 'null', 'None', 'NaN', '0'];
 
-/** Sends no time or no id, and signs each word that code may put in its place. */
+/** Sends no time or no id, and signs each word that faulty code may use instead. */
 const signedWithout = (placeholder: 'timestamp' | 'id') =>
   oneByOne(
     MISSING.map((word) => ({
@@ -180,7 +180,7 @@ function removed(
 
 const without = (placeholder: 'timestamp' | 'id') => edited((lines, scheme) => removed(placeholder, scheme, lines));
 
-/** Sends another value of a placeholder than is signed. */
+/** Sends a value for a placeholder that differs from the signed one. */
 const resent = (edit: (scheme: KitScheme) => Partial<Message>) => moved(() => ({}), edit);
 
 /** Returns a delivery of a flow that must be rejected. */
@@ -196,7 +196,7 @@ const tolerance = ({ literal }: KitScheme) => literal.toleranceSeconds ?? 300;
 const at = (offset: (scheme: KitScheme) => number) =>
   message((scheme) => ({ timestamp: seconds(scheme) + offset(scheme) }));
 
-/** Replays an old delivery, and adds the present time: in front of the old one, behind it, or at the end. */
+/** Replays an old delivery, and adds the current time: before the old one, after it, or at the end. */
 const twoTimes = (place: 'in-front' | 'behind' | 'at-end') => (label: string) =>
   changed(label, (body, kit, scheme) => {
     const old = { ...scheme, timestamp: seconds(scheme) - 2 * tolerance(scheme) };
@@ -215,7 +215,10 @@ const twoTimes = (place: 'in-front' | 'behind' | 'at-end') => (label: string) =>
     });
   });
 
-/** A time that no clock reaches. Where the future is not limited, it may be accepted, but not crash the receiver. */
+/**
+ * A time in the distant future. If the scheme does not limit future times, the receiver may accept it, but must not
+ * crash.
+ */
 const refusedOrUnlimited: Expectation = {
   text: 'any 4xx (2xx: recorded)',
   authentic: false,
@@ -233,7 +236,7 @@ const DAY = 86_400;
 const typeOf = ({ headers }: SchemeSample) =>
   headers.find(([name]) => name.toLowerCase() === 'content-type')?.[1]?.split(';')[0];
 
-/** Sends the samples whose Content-Type is that of the first one, or the others. */
+/** Sends the samples whose Content-Type is that of the first one or, with `isLikeFirst` false, all others. */
 const eachSample = (isLikeFirst: boolean) => ({
   flow: ({ scheme }: Kit): Delivery[][] =>
     (scheme?.samples ?? [])
@@ -664,7 +667,7 @@ const scenarios: readonly Scenario[] = [
   ),
 ];
 
-/** The checks of what a scheme signs besides the body. They are part of a run only in a scheme. */
+/** The checks of what a scheme signs in addition to the body. Only a run in a scheme includes them. */
 export const schemeSuite: Suite = {
   name: 'scheme',
   title: 'Everything that the scheme signs is verified',

@@ -121,7 +121,7 @@ export function valueIn(template: Template, text: string): Readonly<Record<strin
   return new RegExp(`^${escaped.join('')}$`, 's').exec(text)?.groups;
 }
 
-/** Returns a function that decides whether the value of a signature is right for these bytes. */
+/** Returns a function that decides whether the value of a signature is valid for these bytes. */
 export function signatureTest(scheme: Scheme, bytes: Uint8Array, secret: string): (value: string) => boolean {
   const { algorithm, encoding } = scheme;
   if (algorithm === 'ed25519') {

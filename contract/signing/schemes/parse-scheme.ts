@@ -43,7 +43,7 @@ const status = z
   .transform((value) => (/xx$/.test(String(value)) ? (String(value) as '2xx' | '4xx') : Number(value)));
 const statuses = z.array(status, 'must be a list').min(1, 'is empty');
 
-/** An issue with the name of a header has the message of the name. */
+/** Returns the message of an issue. If a header name is invalid, it is the message of the name's own issue. */
 const ofHeaders = (issue: z.core.$ZodRawIssue) =>
   issue.code === 'invalid_key' ? (issue.issues[0]?.message ?? '') : 'must be a group of headers';
 

@@ -50,7 +50,7 @@ export interface Scheme {
   /** The answers with which a receiver accepts and rejects a delivery. */
   readonly accepts: readonly SchemeStatus[];
   readonly rejects: readonly SchemeStatus[];
-  /** Small deliveries as the service makes them. Empty for the service of the specification, whose kinds are known. */
+  /** Small deliveries as the service sends them. Empty for the service of the specification, whose kinds are known. */
   readonly samples: readonly SchemeSample[];
 }
 

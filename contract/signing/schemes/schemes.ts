@@ -1,6 +1,6 @@
 /**
- * Every built-in signing scheme, each as a literal. A new one is one literal more: commands, findings and documents
- * take it from here. The samples are written from the documentation of each service.
+ * Every built-in signing scheme, each as a literal. To add one, add a literal: commands, findings and documents take it
+ * from here. The samples are written from the documentation of each service.
  */
 import { CONTENT_TYPE, DEFAULT_SIGNATURE_HEADER } from '../../delivery.ts';
 import type { Scheme, SchemeSample } from './scheme.ts';

@@ -5,7 +5,7 @@ import { HookproofError } from '../../hookproof-error.ts';
 import { hmac } from '../sign.ts';
 import type { Scheme, SchemeInput, Template } from './scheme.ts';
 
-/** Returns the bytes that a template says are signed. Those of the body are kept as they are. */
+/** Returns the bytes to sign according to a template. The bytes of the body are unchanged. */
 export function signedBytes(signed: Template, { body, url, id, timestamp }: SchemeInput): Buffer {
   const values: Readonly<Record<string, string | Uint8Array>> = { body, url, id, timestamp: `${timestamp}` };
   const parts = signed.split(/\{(\w+)\}/);
@@ -17,7 +17,7 @@ export function keyBytes({ secret: { prefix = '', encoding } }: Pick<Scheme, 'se
   return Buffer.from(secret.startsWith(prefix) ? secret.slice(prefix.length) : secret, encoding);
 }
 
-/** DER of an Ed25519 key up to its 32 bytes (RFC 8410). */
+/** The DER that precedes the 32 bytes of an Ed25519 key (RFC 8410). */
 const PRIVATE_KEY_DER = Buffer.from('302e020100300506032b657004220420', 'hex');
 const PUBLIC_KEY_DER = Buffer.from('302a300506032b6570032100', 'hex');
 const ED25519_KEY_BYTES = 32;
@@ -51,9 +51,8 @@ export function publicKey(scheme: Scheme, secret: string): KeyObject {
 }
 
 /**
- * Returns the signature of a delivery, not encoded. A secret may be given as the bytes of its key, and another hash
- * function may be used instead of that of the scheme. For an Ed25519 scheme, bytes stand for a key that is made from
- * them.
+ * Returns the signature of a delivery as raw bytes. A secret may be given as the bytes of its key, and another hash
+ * function may be used instead of that of the scheme. For an Ed25519 scheme, the key is derived from the given bytes.
  *
  * @throws HookproofError SECRET_INVALID if the secret is not a key of the scheme
  */

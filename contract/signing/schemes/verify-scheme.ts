@@ -70,7 +70,7 @@ function describeFault({ headers, title }: Scheme, { name, code }: HeaderFault, 
 
 const ALGORITHMS = ['sha256', 'sha1', 'sha512'] as const;
 
-/** The keys that are made from a secret, each with what the scheme would have to say for it. */
+/** Returns the keys that can be derived from a secret, each with a description of how; null for the correct key. */
 function keysOf(scheme: Scheme, secret: string): [key: Buffer, how: string | null][] {
   const keys: [Buffer, string][] = [
     [Buffer.from(secret, 'utf8'), 'the whole secret as text'],
@@ -84,7 +84,7 @@ function keysOf(scheme: Scheme, secret: string): [key: Buffer, how: string | nul
   return [[right, null], ...keys.filter(([key]) => !key.equals(right))];
 }
 
-/** One way to sign a delivery, right or wrong. */
+/** One way to sign a delivery, correct or incorrect. */
 export interface Way {
   readonly value: string;
   /** The differences from the scheme. */
@@ -93,8 +93,8 @@ export interface Way {
 }
 
 /**
- * Makes the signature of a delivery in every combination of a known body, text, key, algorithm and encoding. Each says
- * how it differs from the scheme.
+ * Computes the signature of a delivery in every combination of a known body, template, key, algorithm and encoding.
+ * Each combination states how it differs from the scheme.
  */
 export function* waysToSign(scheme: Scheme, input: SchemeInput, secret: string): Generator<Way> {
   const read = readBody({ body: input.body, secret, url: input.url });
@@ -123,7 +123,9 @@ export function* waysToSign(scheme: Scheme, input: SchemeInput, secret: string):
   }
 }
 
-/** Returns the way with the fewest differences from the scheme that makes one of the signatures. */
+/**
+ * Among the ways to sign that give one of the signatures, returns the one with the fewest differences from the scheme.
+ */
 function explain(scheme: Scheme, input: SchemeInput, secret: string, values: readonly string[]): Way | undefined {
   let best: Way | undefined;
   for (const way of waysToSign(scheme, input, secret)) {

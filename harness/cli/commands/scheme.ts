@@ -16,7 +16,10 @@ interface SchemeFlags {
   readonly url?: string;
 }
 
-/** Prints the headers of a delivery. Without an id, it is made from the body; without a timestamp, it is now. */
+/**
+ * Prints the headers of a delivery. The id defaults to a digest of the body and the time, the timestamp to the current
+ * time.
+ */
 export async function signInScheme(
   file: string,
   flags: SchemeFlags & { readonly id?: string; readonly timestamp?: string },
@@ -31,7 +34,7 @@ export async function signInScheme(
   return 0;
 }
 
-/** Says whether a delivery is signed as the scheme says, and if not, what is different. */
+/** Prints whether a delivery is signed as the scheme requires and, if not, what differs. */
 export async function verifyInScheme(
   file: string,
   flags: SchemeFlags & { readonly header?: readonly string[]; readonly json?: boolean },

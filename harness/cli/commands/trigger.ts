@@ -61,7 +61,7 @@ export async function triggerCommand(
   return send(deliveries, config.partner, config.run.timeoutMs, flags, redactor);
 }
 
-/** Returns what to send: a body of the user, a delivery of the sender in a scheme, or sample notifications. */
+/** Returns what to send: a body from the user, a delivery of the sender in a scheme, or sample notifications. */
 async function outgoing(
   name: string | undefined,
   url: string | undefined,

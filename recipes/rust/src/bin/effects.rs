@@ -110,7 +110,8 @@ fn handling(notification: &Value) -> Map<String, Value> {
     filled.collect()
 }
 
-/// Moves the point in the text, because a float would lose digits. An asset without known decimals has no amount.
+/// Moves the decimal point in the string, because a float would lose digits. An asset whose decimals are unknown has no
+/// amount.
 fn display_amount(atomic: &str, currency: Option<&str>) -> Option<String> {
     let (_, decimals) = DECIMALS
         .into_iter()

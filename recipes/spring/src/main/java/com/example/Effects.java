@@ -71,7 +71,9 @@ public class Effects {
                 .filter(text -> text != null && !text.isEmpty()).findFirst().orElse(null);
     }
 
-    /** Moves the point in the text: a double would lose digits. An asset without known decimals has no amount. */
+    /**
+     * Moves the decimal point in the string: a double would lose digits. An asset without known decimals has no amount.
+     */
     private static String displayAmount(String atomic, String currency) {
         if (currency == null || !DECIMALS.containsKey(currency) || atomic.length() > MAX_DIGITS
                 || !atomic.matches("[0-9]+")) return null;
