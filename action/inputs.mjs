@@ -85,7 +85,7 @@ export function readInputs(env) {
     const value = given(input);
     if (value?.trim() === '') {
       throw new WrongInput(
-        `The input ${input} is set but empty. Check that its secret or variable exists and is available to this ` +
+        `The input \`${input}\` is set but empty. Check that its secret or variable exists and is available to this ` +
           'event: workflows of pull requests from forks get no secrets. Remove the input if you do not need it.',
       );
     }
@@ -95,14 +95,17 @@ export function readInputs(env) {
   const plain = (input) => given(input)?.trim() ?? '';
 
   const command = plain('command') || 'run';
-  if (command !== 'run' && command !== 'certify') throw new WrongInput('The input command must be run or certify.');
+  if (command !== 'run' && command !== 'certify')
+    throw new WrongInput('The input `command` must be `run` or ' + '`certify`.');
   const version = plain('version');
   if (!/^[0-9A-Za-z.+^~-]*$/.test(version) || version.startsWith('-')) {
-    throw new WrongInput('The input version must be a version or a tag in the registry, such as 0.1.0 or latest.');
+    throw new WrongInput(
+      'The input `version` must be a version or a tag in the registry, such as `0.1.0` or ' + '`latest`.',
+    );
   }
   const switches = ['strict', 'open'].filter((input) => {
     const value = plain(input);
-    if (value !== 'true' && value !== 'false') throw new WrongInput(`The input ${input} must be true or false.`);
+    if (value !== 'true' && value !== 'false') throw new WrongInput(`The input \`${input}\` must be true or false.`);
     return value === 'true';
   });
 
@@ -120,7 +123,7 @@ export function readInputs(env) {
     // A key given instead of a path would otherwise appear in an error message.
     if (value.includes('-----BEGIN')) texts[variable] = value;
     else if (/[\r\n]/.test(value.trim())) {
-      throw new WrongInput(`The input ${input} has several lines, but is neither PEM text nor the path of a file.`);
+      throw new WrongInput(`The input \`${input}\` has several lines, but is neither PEM text nor the path of a file.`);
     } else variables[variable] = value.trim();
   }
   // Each is one argument (`--flag=value`), so that no value is mistaken for a flag.

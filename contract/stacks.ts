@@ -229,7 +229,7 @@ const TABLE = {
     fixesOf: [],
     recipe: {
       files: ['receiver.rb', 'Gemfile'],
-      needs: 'Ruby 3.0 and Puma (Bundler, or puma of Debian)',
+      needs: "Ruby 3.0 and Puma (Bundler, or Debian's puma)",
       check: `ruby -e 'require "puma"'`,
       install: 'bundle install',
       run: 'ruby receiver.rb',
@@ -242,7 +242,7 @@ const TABLE = {
     fixesOf: ['ruby'],
     recipe: {
       files: ['receiver.rb', 'Gemfile'],
-      needs: 'Rails 6.1 and Puma (Bundler, or ruby-railties and puma of Debian)',
+      needs: "Rails 6.1 and Puma (Bundler, or Debian's ruby-railties and puma)",
       check: `ruby -e 'require "puma"; require "action_controller/railtie"'`,
       install: 'bundle install',
       run: 'RUBY_GC_MALLOC_LIMIT_MAX=16000000 ruby receiver.rb',

@@ -85,7 +85,7 @@ export const apiKeyCheckFaults = family<StageFault>(
       },
     ],
     'api-key-missing-accepted': [
-      'Accepts a delivery without the API key header, but rejects a wrong key',
+      'Accepts a delivery without the API key header, but rejects an invalid key',
       acceptWithoutCheck(({ given }) => given === undefined),
       'optional-key',
     ],

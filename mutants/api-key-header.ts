@@ -110,7 +110,7 @@ export const apiKeyHeaderFaults = family<StageFault>(
     ],
     // Mutants whose key check decides correctly but answers incorrectly.
     'api-key-refused-with-403': [
-      'Answers 403 instead of 401 to a wrong or missing API key',
+      'Answers 403 instead of 401 to an invalid or missing API key',
       rejectKeys(({ res }) => refuse(res, 403, 'forbidden')),
       'key-refused-by-framework',
     ],
@@ -139,17 +139,17 @@ export const apiKeyHeaderFaults = family<StageFault>(
       'key-check-throws',
     ],
     'api-key-refused-by-redirect': [
-      'Redirects to a login page on a wrong or missing API key',
+      'Redirects to a login page on an invalid or missing API key',
       rejectKeys(({ res }) => answer(res, 302, {}, { Location: '/login' })),
       'key-refused-by-framework',
     ],
     'api-key-refused-by-hanging-up': [
-      'Closes the connection without an answer on a wrong or missing API key',
+      'Closes the connection without an answer on an invalid or missing API key',
       rejectKeys(({ req }) => void req.socket.destroy()),
       'key-refusal-hangs-up',
     ],
     'api-key-refused-with-200': [
-      'Answers 200 with an error in the body to a wrong or missing API key',
+      'Answers 200 with an error in the body to an invalid or missing API key',
       rejectKeys(({ res }) => answer(res, 200, { error: 'unauthorized' })),
       'refused-with-success',
       { note: 'For the sender, 200 means accepted: the discarded delivery is never repeated.' },

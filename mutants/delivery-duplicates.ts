@@ -282,7 +282,7 @@ const poisoned = family<StageFault>(
     ],
     'ids-claimed-before-the-key': [
       'Records an id after verifying the signature but before the key and answers 409 to the valid delivery after ' +
-        'one with a wrong key',
+        'one with an invalid key',
       ({ correct, config: { signing } }) => {
         const claimed = claimId(idInBody, correct.requireApiKey);
         return (req, res, next) => {

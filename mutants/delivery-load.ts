@@ -202,7 +202,7 @@ export const deliveryLoadFaults = family<StageFault>(
       { stage: 'requireSignature', needs: ['hmac'] },
     ],
     'first-delivery-fails': [
-      'Fails on single valid deliveries, such as the first after the start',
+      'Fails on single valid deliveries, such as the first after start-up',
       ({ correct }) => {
         let isWarm = false;
         return (req, res, next) => {
@@ -215,13 +215,13 @@ export const deliveryLoadFaults = family<StageFault>(
       { forbidden: false },
     ],
     'fails-after-200-deliveries': [
-      'Rejects every valid delivery after a number of deliveries',
+      'Rejects every valid delivery after a certain number of deliveries',
       afterStored(200, withError('too many open files')),
       'resource-not-released',
       { comesAndGoes: true },
     ],
     'refusals-keep-their-connection': [
-      'Stops answering after a number of deliveries, because requests never release a connection or a worker',
+      'Stops answering after a certain number of deliveries, because requests never release a connection or a worker',
       (parts) => {
         let kept = 0;
         return stageOf(({ header = '', expected }, req, res, next) => {
@@ -329,11 +329,11 @@ export const deliveryLoadFaults = family<StageFault>(
       { stage: 'requireSignature', needs: ['hmac'] },
     ],
     'queue-is-never-drained': [
-      'Answers 503 to every delivery after a number of them',
+      'Answers 503 to every delivery after a certain number of them',
       afterStored(40, withRefusal(503, 'full')),
     ],
     'quota-is-never-reset': [
-      'Answers 429 to everything after a number of deliveries',
+      'Answers 429 to everything after a certain number of deliveries',
       afterStored(100, withRefusal(429, 'full')),
       { note: 'It looks like a rate limit, but a short wait does not help.' },
     ],

@@ -192,7 +192,7 @@ const orders = family<StageFault>(
       'cash-step-as-order-status',
     ],
     'exception-keeps-the-lock': [
-      'Answers nothing more about a transaction after an exception, because its lock is not released',
+      'Stops answering deliveries of a transaction after an exception, because its lock is not released',
       ({ correct }) => {
         const locked = new Set<unknown>();
         return (req, res, next) => {

@@ -64,7 +64,7 @@ const lost = family<EffectFault>(
     'handles-only-completed-orders': [
       'Handles only orders that are COMPLETED, and none that is CONFIRMED',
       losing((handled) => isOrder(handled) && handled.status !== 'COMPLETED' && handled.status !== 'FAILED'),
-      { note: 'CONFIRMED also says that the user has the crypto.' },
+      { note: 'CONFIRMED also means that the user has the crypto.' },
     ],
     'concurrent-wallets-lost': [
       'Keeps only the last of several wallets of a customer that are created at the same time',

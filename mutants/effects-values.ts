@@ -68,10 +68,10 @@ const amounts = family<EffectFault>(
       'wrong-asset-decimals',
     ],
     'usdc-as-18-decimals': [
-      'Has one wrong entry in its table of decimals: USDC as 18',
+      'Has one incorrect entry in its table of decimals: USDC as 18',
       withDecimals((own, name) => (name === 'USDC' ? 18 : own)),
       'wrong-asset-decimals',
-      { note: 'One wrong entry in a table that is otherwise correct.' },
+      { note: 'One incorrect entry in a table that is otherwise correct.' },
     ],
     'amount-in-decimal-38-18': [
       'Stores amounts in a column DECIMAL(38, 18), which cuts what is larger',
@@ -82,7 +82,7 @@ const amounts = family<EffectFault>(
       { note: 'MySQL without strict mode stores the largest number that fits.' },
     ],
     'amount-in-128-bits': [
-      'Keeps atomic amounts in 128 bits, which loses the highest digits of longer ones',
+      'Keeps atomic amounts in 128 bits, which drops the highest digits of longer ones',
       converting((atomic, decimals) => toDisplayAmount((BigInt(atomic) & ((1n << 128n) - 1n)).toString(), decimals)),
       { forbidden: false },
     ],

@@ -78,7 +78,7 @@ const refusals = family<StageFault>(
     'refuses-with-400': [
       'Answers 400 to an invalid or missing signature',
       answerInvalidSignature((res) => answer(res, 400, { error: 'bad-request' })),
-      { note: 'Most tutorials answer 400; the sender then takes its own payload for malformed.' },
+      { note: 'Most tutorials answer 400; the sender then considers its own payload malformed.' },
     ],
     'refuses-with-403': [
       'Answers 403 to an invalid or missing signature',
@@ -117,7 +117,8 @@ const connections = family<StageFault>(
   { area: 'http', stage: 'accept', mistake: 'body-left-unread' },
   {
     'early-refusal-lost-in-reset': [
-      'Rejects a wrong API key before reading the body and closes the connection at once, so a large body leads to ' +
+      'Rejects an invalid API key before reading the body and closes the connection at once, so a large body leads ' +
+        'to ' +
         'a reset',
       exceptFor(
         'accept',

@@ -200,7 +200,7 @@ const framing = family<StageFault | ConnectionFault>(
       { forbidden: false },
     ],
     'bare-query-answers-500': [
-      'Answers 500 to a query with a name that has no value',
+      'Answers 500 to a query parameter without a value',
       ({ correct }) =>
         (req, res, next) => {
           const query = queryOf(req);

@@ -163,7 +163,7 @@ const otherHeaders = family<StageFault>(
       ),
     ],
     'unparsable-headers-answer-500': [
-      'Answers 500 to a cookie or a language that cannot be parsed',
+      'Answers 500 to a Cookie or Accept-Language header that cannot be parsed',
       ({ correct }) =>
         (req, res, next) => {
           try {

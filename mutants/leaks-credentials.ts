@@ -173,7 +173,7 @@ export const leaksCredentialsFaults = family<StageFault>(
   {
     // Answers that contain the secret or the API key.
     'shows-right-key': [
-      'Answers a wrong API key with the valid one',
+      'Answers an invalid API key with the valid one',
       rejectKey(({ presented, keys }) =>
         presented === undefined ? null : { body: { error: `API key is not ${keys[0]}`, presented } },
       ),

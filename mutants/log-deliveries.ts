@@ -103,7 +103,7 @@ const bodies = family<LogFault>(
         JSON.stringify({ httpMethod: 'POST', body: body.toString('base64'), isBase64Encoded: true }),
       ),
       {
-        note: 'Events of serverless functions and `[]byte` in the JSON of Go are in Base64.',
+        note: "Events of serverless functions and Go's `[]byte` in JSON are in Base64.",
         ...respells('logs-bodies'),
       },
     ],

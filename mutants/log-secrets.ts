@@ -52,12 +52,12 @@ const settings = family<LogFault>(
     ),
     'logs-secret-as-hex': spelling(
       'in hexadecimal',
-      '`%x` of Go, `bin2hex` of PHP and `HexFormat` of Java print a key of bytes like this.',
+      "Go's `%x`, PHP's `bin2hex` and Java's `HexFormat` print the bytes of a key like this.",
       (secret) => `verification failed key=${Buffer.from(secret).toString('hex')}`,
     ),
     'logs-secret-as-bytes': spelling(
       'as a list of bytes',
-      '`Arrays.toString(key)` of Java and a Buffer in `JSON.stringify` print bytes like this.',
+      "Java's `Arrays.toString(key)` and a Buffer in `JSON.stringify` print bytes like this.",
       (secret) => `verification failed key=[${Buffer.from(secret).join(', ')}]`,
     ),
     'logs-secret-as-url': spelling(
@@ -75,7 +75,7 @@ const settings = family<LogFault>(
     ),
     'logs-secret-as-lines': spelling(
       'over two lines',
-      'Consoles such as `rich` of Python break lines at their width.',
+      "Consoles such as Python's `rich` break lines at their width.",
       (secret) => `│ hmac_secret = ${secret.slice(0, 20)} │\n│   ${secret.slice(20)} │`,
     ),
     'logs-most-of-secret': spelling(

@@ -229,7 +229,7 @@ export const mtlsConditionsFaults: readonly StageFault[] = [
         'Set `auth-tls-verify-client: "on"` in the Ingress, and block all other access to the pod.',
       ),
       'envoy-client-certificate-trusted': trusts(
-        'X-Forwarded-Client-Cert of Envoy and Istio',
+        'X-Forwarded-Client-Cert from Envoy and Istio',
         (header) => /Subject=|URI=|Hash=/.test(header('x-forwarded-client-cert')),
         'Set `forward_client_cert_details: SANITIZE_SET` in Envoy.',
       ),
@@ -239,17 +239,17 @@ export const mtlsConditionsFaults: readonly StageFault[] = [
         'Use `RequireAndVerifyClientCert` in Traefik, with its passTLSClientCert middleware on the route.',
       ),
       'amazon-client-certificate-trusted': trusts(
-        'X-Amzn-Mtls-Clientcert of the AWS load balancers',
+        'X-Amzn-Mtls-Clientcert from AWS load balancers',
         (header) => header('x-amzn-mtls-clientcert') !== '' || header('x-amzn-mtls-clientcert-leaf') !== '',
         'Use mode "verify" with a trust store, and allow only the load balancer in the security group.',
       ),
       'azure-client-certificate-trusted': trusts(
-        'X-ARR-ClientCert of Azure App Service',
+        'X-ARR-ClientCert from Azure App Service',
         (header) => header('x-arr-clientcert') !== '',
         'App Service does not verify certificates: verify the one in the header against the CA.',
       ),
       'google-client-certificate-trusted': trusts(
-        'X-Client-Cert-Present and X-Client-Cert-Chain-Verified of the Google Cloud load balancers',
+        'X-Client-Cert-Present and X-Client-Cert-Chain-Verified from Google Cloud load balancers',
         (header) => header('x-client-cert-chain-verified') === 'true',
         'Let the client validation mode reject invalid certificates, and allow only the load balancer.',
       ),

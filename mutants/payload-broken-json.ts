@@ -159,7 +159,7 @@ export const payloadBrokenJsonFaults = family<StageFault>(
     'repeated-keys-answer-500': [
       'Answers 500 to JSON with a repeated key',
       parsing((body) => body.toString('latin1').split('"type":"CAAS"').length > 2, fails),
-      { note: 'FAIL_ON_READING_DUP_TREE_KEY in Jackson and JSONObject of org.json throw on repeated keys.' },
+      { note: 'FAIL_ON_READING_DUP_TREE_KEY in Jackson and JSONObject in org.json throw on repeated keys.' },
     ],
     // Mutants in which a payload reaches the prototype of the receiver's own objects.
     'merges-payloads-deeply': [

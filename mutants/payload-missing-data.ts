@@ -52,7 +52,7 @@ export const payloadMissingDataFaults = family<StageFault>(
           where(ERROR_DATA, isNullish),
         ),
       ),
-      { note: 'The code takes every status other than COMPLETED for a failure with an error.' },
+      { note: 'The code treats every status other than COMPLETED as a failure with an error.' },
     ],
     'takes-error-codes-apart': [
       'Splits error codes at their hyphens and uses the parts without a check',

@@ -86,7 +86,7 @@ export const payloadValuesFaults = family<StageFault>(
       'inherited-name-lookup',
     ],
     'requires-ids-of-words': [
-      'Rejects the id of a transaction, customer or payment method with other characters than letters and hyphens',
+      'Rejects the id of a transaction, customer or payment method with characters other than letters and hyphens',
       refusing(where(OTHER_IDS, /^(?![\w-]{1,40}$)/)),
       'narrow-value-format',
       { forbidden: false },
@@ -283,7 +283,7 @@ export const payloadValuesFaults = family<StageFault>(
         forbidden: false,
         equivalentTo: {
           name: 'limits-fractions-to-milliseconds',
-          reason: 'Both reject one of three times; the report names the delivery.',
+          reason: 'Each rejects one of the three timestamps; the report names the delivery.',
         },
       },
     ],

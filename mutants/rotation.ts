@@ -130,7 +130,7 @@ export const rotationFaults = family<StageFault>(
       'secret-outside-its-time',
     ],
     'old-secret-accepted-forever': [
-      'Adds new secrets to the ones that it knows, and accepts all of them',
+      'Adds new secrets to those that it knows, and accepts all of them',
       withState(
         () => new Set<string>(),
         ({ secrets }, known) => {

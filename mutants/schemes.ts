@@ -139,7 +139,7 @@ type SchemeRow = readonly [
 
 const ROWS: Readonly<Record<string, SchemeRow>> = {
   'message-age-not-checked': [
-    'Does not check the time of a delivery, so that a recorded one can be sent again for ever',
+    'Does not check the time of a delivery, so that a recorded one can be sent again forever',
     'stale-timestamp-accepted',
     hasTime,
     { isCurrent: isNumber },

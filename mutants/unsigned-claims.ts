@@ -67,7 +67,8 @@ export const unsignedClaims = family<StageFault>(
       { stage: 'accept' },
     ],
     'latest-session-accepted': [
-      'Accepts the session cookie of a valid delivery instead of a signature, where the last of its name counts',
+      'Accepts the session cookie of a valid delivery instead of a signature; of several cookies with that name, ' +
+        'the last one counts',
       rememberingClient(
         (res) => void res.setHeader('Set-Cookie', `session=${ISSUED}; Path=/; HttpOnly`),
         (req) =>

@@ -63,8 +63,8 @@ export function resolveLimits(limits: ServerLimits = {}, bodyLimit = 0): Resolve
   const maxUploadBytes = Math.max(DEFAULTS.maxUploadBytes, bodyLimit);
   const resolved = { ...DEFAULTS, maxUploadBytes, ...givenNumbers('limits', DEFAULTS, limits, unitOf) };
   if (resolved.maxUploadBytes < bodyLimit) {
-    throw new HookproofError('RECEIVER_LIMIT', 'limits.maxUploadBytes is smaller than bodyLimit.', {
-      hint: `Use at least ${bodyLimit}, or a smaller bodyLimit: otherwise the largest bodies are never accepted.`,
+    throw new HookproofError('RECEIVER_LIMIT', '`limits.maxUploadBytes` is smaller than `bodyLimit`.', {
+      hint: `Use at least ${bodyLimit}, or a smaller \`bodyLimit\`: otherwise the largest bodies are never accepted.`,
     });
   }
   return resolved;
@@ -101,7 +101,7 @@ export function givenNumbers<Numbers extends object>(
  */
 export function requirePositive(code: string, option: string, unit: string, value: number, example: number): void {
   if (Number.isSafeInteger(value) && value >= 1) return;
-  throw new HookproofError(code, `${option} is not a whole number of ${unit} above 0.`, {
+  throw new HookproofError(code, `\`${option}\` is not a whole number of ${unit} above 0.`, {
     hint: `Leave it out, or use a number of ${unit}, for example ${example}.`,
   });
 }

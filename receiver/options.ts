@@ -230,7 +230,7 @@ export function resolveOptions(options: ReceiverOptions): ReceiverConfig {
 export function replaceSecrets({ signing }: Pick<ReceiverConfig, 'signing'>, secrets: readonly string[]): void {
   if (signing === undefined) {
     throw new HookproofError('RECEIVER_SECRET_MISSING', 'The receiver was started without an HMAC secret.', {
-      hint: 'Restart it with signing.secrets: whether signatures are required cannot be changed while it runs.',
+      hint: 'Restart it with `signing.secrets`: whether signatures are required cannot be changed while it runs.',
     });
   }
   requireValues(secrets, 'secrets');
@@ -244,15 +244,17 @@ function checkProtection({ signing, apiKey, clientCertificate, open }: ReceiverO
       'RECEIVER_UNPROTECTED',
       'No HMAC secret, no API key and no client certificate is configured.',
       {
-        hint: 'Set signing.secrets, apiKey.keys or clientCertificate, or open: true to accept deliveries from anyone.',
+        hint:
+          'Set `signing.secrets`, `apiKey.keys` or `clientCertificate`, or `open: true` to accept deliveries ' +
+          'from anyone.',
       },
     );
   }
   if (open === true && (signing !== undefined || apiKey !== undefined || clientCertificate !== undefined)) {
     throw new HookproofError(
       'RECEIVER_OPEN_CONFLICT',
-      'open: true is set together with an HMAC secret, an API key or a client certificate.',
-      { hint: 'Remove open: true, or the credentials that it makes optional.' },
+      '`open: true` is set together with an HMAC secret, an API key or a client certificate.',
+      { hint: 'Remove `open: true`, or the credentials that it makes optional.' },
     );
   }
 }
@@ -261,21 +263,27 @@ function checkProtection({ signing, apiKey, clientCertificate, open }: ReceiverO
 function checkSink({ sink, inbox, handlers = {} }: ReceiverOptions): void {
   if (sink === undefined) return;
   if (typeof sink?.put !== 'function') {
-    throw new HookproofError('RECEIVER_SINK', 'sink has no method put.', {
-      hint: 'Add a method put that stores a notification and resolves when it is durable.',
+    throw new HookproofError('RECEIVER_SINK', '`sink` has no `put` method.', {
+      hint: 'Add a `put` method that stores a notification and resolves when it is durable.',
     });
   }
   if (inbox !== undefined) {
-    throw new HookproofError('RECEIVER_SINK', 'sink and inbox are both set: a notification is stored in one of them.', {
-      hint: 'Leave out inbox to pass notifications on to the sink, or sink to handle them here.',
-    });
+    throw new HookproofError(
+      'RECEIVER_SINK',
+      '`sink` and `inbox` are both set: a notification is stored in one of ' + 'them.',
+      {
+        hint: 'Leave out `inbox` to pass notifications on to the sink, or `sink` to handle them here.',
+      },
+    );
   }
   if (Object.values(handlers).every((handler) => handler === undefined)) return;
   throw new HookproofError(
     'RECEIVER_SINK',
-    'sink and handlers are both set: handlers claim their work from an inbox.',
+    '`sink` and `handlers` are both set: handlers claim their work from an inbox.',
     {
-      hint: 'Leave out handlers, and handle notifications where they leave the broker; or use inbox instead of sink.',
+      hint:
+        'Leave out `handlers`, and handle notifications where they leave the broker; or use `inbox` instead of ' +
+        '`sink`.',
     },
   );
 }
@@ -286,24 +294,28 @@ function checkScheme({ signing, inbox, sink, handlers = {} }: ReceiverOptions): 
   const { scheme, header, publicUrl, secrets } = signing;
   if (scheme === undefined) {
     if (publicUrl === undefined) return;
-    throw new HookproofError('RECEIVER_SCHEME', 'signing.publicUrl is set without signing.scheme.', {
+    throw new HookproofError('RECEIVER_SCHEME', '`signing.publicUrl` is set without `signing.scheme`.', {
       hint: 'Leave it out: only the schemes of some other services sign the URL.',
     });
   }
   if (header !== undefined) {
-    throw new HookproofError('RECEIVER_SCHEME', 'signing.header and signing.scheme are both set.', {
-      hint: 'Leave out signing.header: the scheme names its headers.',
+    throw new HookproofError('RECEIVER_SCHEME', '`signing.header` and `signing.scheme` are both set.', {
+      hint: 'Leave out `signing.header`: the scheme names its headers.',
     });
   }
   if (publicUrl !== undefined && !URL.canParse(publicUrl)) {
-    throw new HookproofError('RECEIVER_SCHEME', 'signing.publicUrl is not a URL.', {
-      hint: 'Use the URL that is registered at the service, for example https://partner.test/webhooks.',
+    throw new HookproofError('RECEIVER_SCHEME', '`signing.publicUrl` is not a URL.', {
+      hint: 'Use the URL that is registered with the service, for example https://partner.test/webhooks.',
     });
   }
   if (inbox !== undefined || sink !== undefined || Object.values(handlers).some((handler) => handler !== undefined)) {
-    throw new HookproofError('RECEIVER_SCHEME', 'signing.scheme is set together with inbox, sink or handlers.', {
-      hint: 'Leave them out: they take notifications. Use observers for the deliveries of another service.',
-    });
+    throw new HookproofError(
+      'RECEIVER_SCHEME',
+      '`signing.scheme` is set together with `inbox`, `sink` or ' + '`handlers`.',
+      {
+        hint: 'Leave them out: they take notifications. Use `observers` for the deliveries of another service.',
+      },
+    );
   }
   requireValues(secrets, 'signing.secrets');
   for (const secret of secrets) requireSchemeKey(scheme, secret);
@@ -313,7 +325,7 @@ function warningsAbout({ signing, open }: ReceiverOptions): string[] {
   const secrets = signing?.secrets ?? [];
   const minLength = LIMITS.recommendedSecretLength;
   const warnings: string[] = [];
-  if (open === true) warnings.push('open: anyone can deliver');
+  if (open === true) warnings.push('`open: true`: anyone can deliver');
   if (secrets.some((secret) => secret.length < minLength)) {
     warnings.push(`an HMAC secret is shorter than ${minLength} characters`);
   }
@@ -330,7 +342,7 @@ function requireValues(values: readonly unknown[], option: string): void {
   const isUsable = (value: unknown) =>
     typeof value === 'string' && value.trim() !== '' && !PLACEHOLDERS.has(value.trim());
   if (Array.isArray(values) && values.length > 0 && values.every(isUsable)) return;
-  throw new HookproofError('RECEIVER_SECRET_MISSING', `${option} is empty, or one of its values is.`, {
+  throw new HookproofError('RECEIVER_SECRET_MISSING', `\`${option}\` is empty, or one of its values is.`, {
     hint: 'Is the variable or file that it comes from set? To run without this check, leave out the whole option.',
   });
 }
@@ -341,7 +353,7 @@ function isUsableHeaderName(name: unknown): boolean {
 
 function requireHeaderName(name: string, option: string): void {
   if (isUsableHeaderName(name)) return;
-  throw new HookproofError('RECEIVER_HEADER_NAME', `${option} is not a usable header name.`, {
+  throw new HookproofError('RECEIVER_HEADER_NAME', `\`${option}\` is not a usable header name.`, {
     hint: 'Use letters, digits and hyphens, for example X-Service-Signature, but no name that HTTP itself uses.',
   });
 }
@@ -350,15 +362,18 @@ function resolveClientCertificate(option: ClientCertificateOption): ClientCertif
   switch (option.from) {
     case 'connection':
       if (option.allowed !== undefined && !isListOfTexts(option.allowed)) {
-        throw invalidCertificateOption('allowed is empty, or one of its names is.', 'Name a client, or leave it out.');
+        throw invalidCertificateOption(
+          '`clientCertificate.allowed` is empty, or one of its names is.',
+          'Name a client, or leave it out.',
+        );
       }
       return { from: 'connection', allowed: option.allowed && [...option.allowed] };
     case 'proxy':
       return resolveProxy(option);
     default:
       throw invalidCertificateOption(
-        'from is neither "connection" nor "proxy".',
-        'Use one of the two, or leave out clientCertificate.',
+        '`clientCertificate.from` is neither "connection" nor "proxy".',
+        'Use one of the two, or leave out `clientCertificate`.',
       );
   }
 }
@@ -367,14 +382,20 @@ function resolveProxy(option: Extract<ClientCertificateOption, { from: 'proxy' }
   const { proxies, header, value } = option;
   // An address with a zone (fe80::1%eth0) means a different host on every machine.
   if (!isListOfTexts(proxies) || !proxies.every((proxy) => isIP(proxy) !== 0 && !proxy.includes('%'))) {
-    throw invalidCertificateOption('proxies is not a list of IP addresses.', "For example ['127.0.0.1'].");
+    throw invalidCertificateOption(
+      '`clientCertificate.proxies` is not a list of IP addresses.',
+      'For example ' + "['127.0.0.1'].",
+    );
   }
   if (!isUsableHeaderName(header)) {
-    throw invalidCertificateOption('header is not a usable header name.', 'For example X-SSL-Client-Verify.');
+    throw invalidCertificateOption(
+      '`clientCertificate.header` is not a usable header name.',
+      'For example ' + 'X-SSL-Client-Verify.',
+    );
   }
   if (typeof value !== 'string' || value.trim() === '' || value.trim() !== value) {
     throw invalidCertificateOption(
-      'value is empty, or begins or ends with whitespace.',
+      '`clientCertificate.value` is empty, or begins or ends with whitespace.',
       'Use the value that the proxy sends after it has verified a certificate, for example SUCCESS.',
     );
   }
@@ -388,5 +409,5 @@ function isListOfTexts(list: unknown): boolean {
 }
 
 function invalidCertificateOption(problem: string, hint: string): HookproofError {
-  return new HookproofError('RECEIVER_CLIENT_CERTIFICATE', `clientCertificate.${problem}`, { hint });
+  return new HookproofError('RECEIVER_CLIENT_CERTIFICATE', problem, { hint });
 }

@@ -124,14 +124,15 @@ function impliedClientCertificate({ tls, clientCertificate }: ReceiverOptions & 
   }
   if (clientCertificate.from === 'connection' && requested === undefined) {
     throw conflict(
-      "clientCertificate.from is 'connection', but tls.clientCertificate does not request a certificate.",
-      "Set tls.clientCertificate to 'required' or 'optional'. Behind a proxy that terminates TLS, use from: 'proxy'.",
+      "`clientCertificate.from` is 'connection', but `tls.clientCertificate` does not request a certificate.",
+      "Set `tls.clientCertificate` to 'required' or 'optional'. Behind a proxy that terminates TLS, use `from: " +
+        "'proxy'`.",
     );
   }
   if (clientCertificate.from === 'proxy' && requested === 'optional') {
     throw conflict(
-      "clientCertificate.from is 'proxy' and tls.clientCertificate 'optional': nothing would check the connection.",
-      "Set tls.clientCertificate to 'required', which then concerns the proxy's own certificate, or leave it out.",
+      "`clientCertificate.from` is 'proxy' and `tls.clientCertificate` 'optional': nothing would check the connection.",
+      "Set `tls.clientCertificate` to 'required', which then concerns the proxy's own certificate, or leave it out.",
     );
   }
   return { clientCertificate };

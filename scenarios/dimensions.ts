@@ -563,10 +563,10 @@ export const SHAPES = {
   'unknown-deposit-type': invented('a CAAS_BLOCKCHAIN notification with an unknown data.type', (kit) =>
     withField(deposit(kit), 'data.type', unknownName(kit)),
   ),
-  'test-flags': withMembers('flags of tests in the body', TEST_FLAGS),
+  'test-flags': withMembers('test flags in the body', TEST_FLAGS),
   'verified-state': withMembers('the state of a verified request in the body', VERIFIED_STATE),
   tiny: {
-    ...invented('the smallest envelope, with the values of a test', () => ({ ...TEST_ENVELOPE, data: {} })),
+    ...invented('the smallest envelope, with test values', () => ({ ...TEST_ENVELOPE, data: {} })),
     parts: Object.entries(TEST_ENVELOPE).map(([name, value]) => ({
       label: `${name}: ${value}`,
       change: { compose: (kit: Kit) => ({ ...kit.notification(), [name]: value }) },

@@ -11,13 +11,13 @@ const EXACT_COMPARISON = {
     'TypeError for text outside ASCII.',
   django: 'Use `constant_time_compare(request.headers.get("X-API-Key", ""), key)`.',
   go: 'Write `subtle.ConstantTimeCompare([]byte(given), []byte(key)) == 1`.',
-  java: 'Use `MessageDigest.isEqual` on the bytes of both, and treat null as empty.',
+  java: 'Use `MessageDigest.isEqual` on the bytes of both values, and treat null as empty.',
   php: 'Use `hash_equals($key, $_SERVER["HTTP_X_API_KEY"] ?? "")`: null is a `TypeError`.',
   laravel: 'Use `hash_equals($key, (string) $request->header("X-API-Key"))`: null is a `TypeError`.',
   ruby: 'Use `OpenSSL.secure_compare(given.to_s, key)`.',
   rails: 'Use `ActiveSupport::SecurityUtils.secure_compare(request.headers["X-API-Key"].to_s, key)`.',
-  dotnet: 'Use `CryptographicOperations.FixedTimeEquals` on the bytes of both.',
-  rust: 'Use `ct_eq` of the crate `subtle` on digests of both.',
+  dotnet: 'Use `CryptographicOperations.FixedTimeEquals` on the bytes of both values.',
+  rust: 'Use `ct_eq` from the crate `subtle` on digests of both values.',
 };
 
 /** Mistakes in how a receiver checks the API key, alone or together with the signature. */
@@ -25,8 +25,8 @@ export const API_KEY_MISTAKES = mistakes({
   'unchecked-key': {
     title: 'Does not check the value of the API key',
     seen:
-      'Receivers that started with the signature only, and receivers that leave the key to a gateway which is not ' +
-      'in the path.',
+      'Receivers that started with the signature only, and receivers that leave the key to a gateway that is not in ' +
+      'the path.',
     why: 'Enabling the key protects nothing, and a revoked key still works.',
     fix: {
       rule:
@@ -157,7 +157,7 @@ export const API_KEY_MISTAKES = mistakes({
       node:
         'Remove `toLowerCase`, `replace` and `decodeURIComponent`; hash both sides with SHA-256 and compare the ' +
         'digests with `crypto.timingSafeEqual`.',
-      java: 'Use `MessageDigest.isEqual` on the bytes of both, not `equalsIgnoreCase`.',
+      java: 'Use `MessageDigest.isEqual` on the bytes of both values, not `equalsIgnoreCase`.',
       rails: 'Compare with `secure_compare` after a lookup, or give the column a binary collation.',
       laravel: 'Compare with `hash_equals` after a lookup, or give the column a binary collation.',
     },
@@ -209,8 +209,8 @@ export const API_KEY_MISTAKES = mistakes({
       python: 'Bind the key as a parameter of `execute`, never with an f-string.',
       go: 'Use `db.QueryRow("... WHERE key = $1", key)`; no `fmt.Sprintf`.',
       php: 'Bind the key in a prepared statement: `WHERE key = ?`.',
-      laravel: 'Use `where("key", $given)`; no `whereRaw` with the value in it.',
-      rails: 'Use `find_by(key: given)`; no string with `#{}` in `where`.',
+      laravel: 'Use `where("key", $given)`, not `whereRaw` with the value in it.',
+      rails: 'Use `find_by(key: given)`, not a string with `#{}` in `where`.',
     },
     severity: 'critical',
     cwe: 89,
@@ -314,7 +314,7 @@ export const API_KEY_MISTAKES = mistakes({
       'library functions that search several of them.',
     why:
       'Gateway rules and log masks cover only the agreed header. Depending on the place, the key is written to ' +
-      'logs or stored, browsers send it automatically, or another kind of credential is accepted in its place.',
+      'logs or stored, browsers send it automatically, or another kind of credential is accepted instead.',
     fix: {
       rule:
         'Read the key only from the configured header, by its exact name, before the body is parsed. Remove every ' +
@@ -476,7 +476,7 @@ export const API_KEY_MISTAKES = mistakes({
     ],
   },
   'request-chooses-credentials': {
-    title: 'Decides by what the request presents which credentials it requires',
+    title: 'Requires only those credentials that the request presents',
     seen:
       'Receivers that check whatever is present, and modes such as "signature only" or "key only" that a missing ' +
       'header selects.',

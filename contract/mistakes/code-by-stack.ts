@@ -19,14 +19,14 @@ export const GUARDED_PARSING = {
   hono: `Write ${parsedBefore('return c.body(null, 400)')}.`,
   python:
     'Write `try: payload = json.loads(body.decode("utf-8"))`, and answer 400 in `except (ValueError, ' +
-    'RecursionError)`, and unless `isinstance(payload, dict)`. `ValueError` includes the errors of decoding, of ' +
+    'RecursionError)` and if `isinstance(payload, dict)` is false. `ValueError` includes the errors of decoding, of ' +
     'parsing and of pydantic.',
   java:
-    'Catch the exceptions of the JSON parser and `StackOverflowError`, and answer 400 there and unless the value is ' +
-    'an object.',
+    'Catch the exceptions of the JSON parser and `StackOverflowError`, and answer 400 to them and to any value that ' +
+    'is not an object.',
   spring:
-    'Write `try { node = objectMapper.readTree(body); }`, answer 400 to `IOException`, and unless ' +
-    '`node.isObject()`. Where Spring maps the body, handle `HttpMessageNotReadableException`.',
+    'Write `try { node = objectMapper.readTree(body); }`, answer 400 to `IOException` and if `node.isObject()` is ' +
+    'false. Where Spring maps the body, handle `HttpMessageNotReadableException`.',
   ruby:
     'Write `payload = begin JSON.parse(body); rescue JSON::ParserError, EncodingError; end`, and answer 400 unless ' +
     '`payload.is_a?(Hash)`. The first class includes the error of deep nesting.',
@@ -37,8 +37,8 @@ export const GUARDED_PARSING = {
     'Unmarshal into a pointer: after `var n *Notification`, write `if err := json.Unmarshal(body, &n); err != nil || ' +
     'n == nil`, answer 400 and return.',
   dotnet:
-    'Write `try { document = JsonDocument.Parse(body); }`, and answer 400 to `JsonException`, and unless ' +
-    '`RootElement.ValueKind` is `Object`.',
+    'Write `try { document = JsonDocument.Parse(body); }`, and answer 400 to `JsonException` and if ' +
+    '`RootElement.ValueKind` is not `Object`.',
   rust: 'Call `serde_json::from_slice::<Map<String, Value>>(&body)`, and answer 400 to its error.',
 } as const;
 
@@ -74,7 +74,7 @@ export const RAW_BYTES = {
   django: `Use \`body = request.body\` before anything touches \`request.POST\`. ${GUARDED_PARSING.python}`,
   go: `Verify what \`io.ReadAll(r.Body)\` returns, and then parse it. ${GUARDED_PARSING.go}`,
   java:
-    'Verify what `exchange.getRequestBody().readAllBytes()` returns; of a servlet, read `request.getInputStream()`, ' +
+    'Verify what `exchange.getRequestBody().readAllBytes()` returns; in a servlet, read `request.getInputStream()`, ' +
     `not \`getReader()\`. ${GUARDED_PARSING.java}`,
   spring:
     'Take the body as `@RequestBody(required = false) byte[]`, treat null as empty, and verify it. ' +
@@ -109,7 +109,7 @@ export const CHECKED_PAYLOAD = {
   fastapi:
     'Call `Model.model_validate_json(body)` (pydantic 1: `Model.parse_raw(body)`) after the verification, and answer ' +
     '400 to `(ValueError, RecursionError)`. Make a model for each shape of data and metadata: optional fields are ' +
-    '`X | None = None`, all others have no default, because pydantic 1 takes `[]` for `{}`.',
+    '`X | None = None`, all others have no default, because pydantic 1 accepts `[]` as `{}`.',
   spring: 'Bind the verified bytes to a class with validation, and map its exceptions to 400.',
   php:
     'Test `is_array($payload)`, and then each value before it is used, as in `is_string($payload["id"] ?? null)`. ' +
@@ -145,11 +145,11 @@ export const BODY_LIMIT = {
 
 /** How to handle each notification once. */
 export const INSERTED_ONCE = {
-  node: 'Insert the id with ON CONFLICT DO NOTHING, and handle the notification only where a row was inserted.',
+  node: 'Insert the id with ON CONFLICT DO NOTHING, and handle the notification only if a row was inserted.',
   python: 'Insert the id with ON CONFLICT DO NOTHING, and test `cursor.rowcount`.',
   django: 'Use `get_or_create` with a unique field, and handle the notification only if `created` is true.',
   go: 'Insert the id with ON CONFLICT DO NOTHING, and test `RowsAffected`.',
-  spring: 'Catch `DataIntegrityViolationException` of `saveAndFlush`, and answer 200 without further work.',
+  spring: 'Catch `DataIntegrityViolationException` from `saveAndFlush`, and answer 200 without further work.',
   php: 'Insert the id with ON CONFLICT DO NOTHING (INSERT IGNORE in MySQL), and test `rowCount()`.',
   laravel: 'Use `insertOrIgnore` with a unique key, and handle the notification only if it returns 1.',
   rails: 'Use `create!` with a unique index, and rescue `ActiveRecord::RecordNotUnique` with `head :ok`.',
@@ -161,8 +161,8 @@ export const OPEN_VALUES = {
   node: 'Use `z.string()` instead of `z.enum([...])`, and end each `switch` with a default that answers 200.',
   python: 'Declare the field as `str`, not as `Enum` or `Literal`, and look it up with `dict.get`.',
   spring: 'Jackson throws on an unknown enum constant: enable READ_UNKNOWN_ENUM_VALUES_USING_DEFAULT_VALUE.',
-  laravel: 'Use the rule `string`, not `Rule::in` or `Rule::enum`, and `tryFrom` instead of `from` of an enum.',
-  php: 'Use `tryFrom` instead of `from` of an enum, and give each `match` a default.',
+  laravel: "Use the rule `string`, not `Rule::in` or `Rule::enum`, and the enum's `tryFrom` instead of `from`.",
+  php: "Use the enum's `tryFrom` instead of `from`, and give each `match` a default.",
   rails: 'Store the value as a string: an `enum` of Active Record raises on an unknown value.',
   dotnet: 'JsonStringEnumConverter throws on an unknown name: declare the field as string.',
 } as const;

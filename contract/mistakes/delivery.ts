@@ -37,7 +37,7 @@ export const DELIVERY_MISTAKES = mistakes({
         'while a notification is processed.',
       ...INSERTED_ONCE,
       node:
-        'Insert with ON CONFLICT DO NOTHING, and handle the notification only where a row was inserted. For ' +
+        'Insert with ON CONFLICT DO NOTHING, and handle the notification only if a row was inserted. For ' +
         'changes of a customer, use a queue with one worker per customer, and answer before it.',
     },
     severity: 'high',
@@ -88,7 +88,7 @@ export const DELIVERY_MISTAKES = mistakes({
     fix: {
       rule:
         'Store each notification, answer, and then apply notifications to orders and customers one by one. Insert ' +
-        'deposits and wallets as separate rows, and sum up deposits for the balance.',
+        'deposits and wallets as separate rows, and add up the deposits for the balance.',
       node:
         'Use a queue with one worker per transaction or customer, and answer before it. Write `INSERT INTO wallets ' +
         '...` instead of an update of a JSON column.',
@@ -102,8 +102,8 @@ export const DELIVERY_MISTAKES = mistakes({
       'Idempotency middleware, a log of all requests or a check of times before the verification, and parsers that ' +
       'report the id early.',
     why:
-      'A rejected delivery takes the place of the valid delivery that follows. Where this comes before the ' +
-      'signature, anyone who knows an id can block or replace a notification.',
+      'A rejected delivery takes the place of the valid delivery that follows. If this happens before the signature ' +
+      'is checked, anyone who knows an id can block or replace a notification.',
     fix: {
       rule:
         'Parse and validate the whole delivery first. Look at the id only after key, signature and payload are ' +
@@ -252,7 +252,7 @@ export const DELIVERY_MISTAKES = mistakes({
         'timeout for reading a request, and limit what you keep in memory.',
       express:
         'Release in a `finally` block, and on `res.on("close")` for requests that are aborted; for locks, use ' +
-        '`runExclusive` of async-mutex.',
+        '`runExclusive` from async-mutex.',
       python: 'Use context managers, and never return between acquire and release.',
       go: 'Write `defer conn.Release()` directly after acquiring it.',
       dotnet: 'Use `await using`.',
@@ -290,13 +290,14 @@ export const DELIVERY_MISTAKES = mistakes({
   'intermittent-failures': {
     title: 'Fails on a few valid deliveries, or answers them late, and accepts the same ones otherwise',
     seen:
-      'SQLite that is locked while another delivery is stored, one faulty instance at a load balancer, and pooled ' +
+      'SQLite that is locked while another delivery is stored, one faulty instance behind a load balancer, and ' +
+      'pooled ' +
       'connections that the database closed.',
     why: 'A single test nearly always passes. In production, each failure costs a retry and delays a notification.',
     fix: {
       rule:
         'Use the same configuration on every instance, connect and load everything before you listen, and let the ' +
-        'pool test connections before use. Investigate the times of the failures.',
+        'pool test connections before use. Find out when the failures occur.',
       node:
         'Await the connection to the database, then call `listen`. Release connections in a `finally` block, and ' +
         'compare the instances behind the load balancer.',
@@ -314,7 +315,7 @@ export const DELIVERY_MISTAKES = mistakes({
     cwe: 755,
   },
   'uncaught-error': {
-    title: 'Ends the process on an error that nothing catches',
+    title: 'Ends the process on an uncaught error',
     seen: 'Streams without an error listener, promises without await, and handlers that continue with a partial body.',
     why:
       'One delivery, or one connection that breaks, stops the receiver, and every notification fails until it is ' +

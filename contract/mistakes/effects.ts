@@ -25,8 +25,8 @@ export const EFFECTS_MISTAKES = mistakes({
     fix: {
       rule:
         'Store each notification before you answer, and handle what is stored, even after a restart, until it ' +
-        'succeeded.',
-      node: 'Insert into the inbox, answer 200, and let a worker take rows until their handler succeeded.',
+        'succeeds.',
+      node: 'Insert into the inbox, answer 200, and let a worker retry each row until its handler succeeds.',
     },
     severity: 'high',
     cwe: 696,
@@ -42,8 +42,8 @@ export const EFFECTS_MISTAKES = mistakes({
     fix: {
       rule:
         'Handle every type and every status of an order, FAILED like any other. Store each notification before you ' +
-        'answer, and handle what is stored until it succeeded.',
-      node: 'Insert into the inbox, answer 200, and let a worker take rows until their handler succeeded.',
+        'answer, and handle what is stored until it succeeds.',
+      node: 'Insert into the inbox, answer 200, and let a worker retry each row until its handler succeeds.',
     },
     severity: 'high',
     cwe: 670,
@@ -124,7 +124,8 @@ export const EFFECTS_MISTAKES = mistakes({
     title: 'Handles a notification each time that it is delivered',
     seen: 'Handlers that call the ledger directly, without a table of ids.',
     why:
-      'A sender delivers again when it did not get the answer. Each further handling credits, refunds or pays ' +
+      'A sender delivers a notification again if it did not get the answer. Each further handling credits, refunds ' +
+      'or pays ' +
       'again.',
     fix: {
       rule: 'Record the id with a unique key in the transaction that handles the notification, and skip known ids.',
@@ -142,7 +143,7 @@ export const EFFECTS_MISTAKES = mistakes({
   },
   'ids-kept-in-memory': {
     title: 'Keeps the ids of handled notifications in the memory of a process',
-    seen: 'A `Set`, an LRU cache, Redis without persistence, and several workers with a cache each.',
+    seen: 'A `Set`, an LRU cache, Redis without persistence, and several workers, each with its own cache.',
     why:
       'After a restart, or in another worker, the receiver does not know what it has handled, and credits, refunds ' +
       'or pays it again.',
@@ -180,7 +181,7 @@ export const EFFECTS_MISTAKES = mistakes({
     fix: {
       rule: 'Do nothing with a delivery before every check has passed: no insert, no update, no queue, no event.',
       node:
-        'Mount the verification before the handler, and call `next()` only where it succeeded. Validate the whole ' +
+        'Mount the verification before the handler, and call `next()` only if it succeeded. Validate the whole ' +
         'payload before the first write, or write in a transaction; never invent the id of a notification.',
     },
     severity: 'critical',

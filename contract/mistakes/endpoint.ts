@@ -153,8 +153,8 @@ export const ENDPOINT_MISTAKES = mistakes({
       django: 'Leave `throttle_classes` of this view empty.',
       laravel: "Use `->withoutMiddleware('throttle:api')` on the route.",
       rails: 'Add a `safelist` for the path to Rack::Attack.',
-      spring: 'Exclude the path from the filter that limits (Bucket4j, Resilience4j).',
-      go: 'Register the route outside the middleware that limits.',
+      spring: 'Exclude the path from the rate-limiting filter (Bucket4j, Resilience4j).',
+      go: 'Register the route outside the rate-limiting middleware.',
     },
     severity: 'high',
     cwe: 684,
@@ -189,8 +189,8 @@ export const ENDPOINT_MISTAKES = mistakes({
     why: 'Every delivery is rejected before the handler sees it.',
     fix: {
       rule:
-        'Add the host name of the URL to the names that the framework allows (`ALLOWED_HOSTS` of Django, ' +
-        '`config.hosts` of Rails) and to those of the proxy, or register a URL whose name is allowed.',
+        "Add the host name of the URL to the names that the framework allows (Django's `ALLOWED_HOSTS`, Rails' " +
+        '`config.hosts`) and to those of the proxy, or register a URL whose name is allowed.',
       express: 'Add the name to the check of `req.hostname`, or to `allowedHosts` of the development server.',
       fastify: 'Add the name to the `constraints: { host }` of the route.',
       nestjs: 'Add the name to `@Controller({ host })`.',
@@ -234,7 +234,7 @@ export const ENDPOINT_MISTAKES = mistakes({
     why: 'No delivery reaches the code that verifies it, whatever its signature is.',
     fix: {
       rule:
-        'The text of the answer and the log of each part in front (proxy, firewall, framework) show which one ' +
+        'The text of the answer and the logs of the components in front (proxy, firewall, framework) show which one ' +
         'answers. ' +
         'Exempt this route from logins, CSRF tokens and firewalls, allow its host name and application/json, and ' +
         'validate the payload after the signature.',
@@ -298,7 +298,7 @@ export const ENDPOINT_MISTAKES = mistakes({
     cwe: 684,
   },
   'answers-by-timeout': {
-    title: 'Answers when a timer ends, because the handler waits for a body that was read before',
+    title: 'Answers when a timer expires, because the handler waits for a body that was read before',
     seen:
       'Libraries that read the request themselves after a body parser, and that answer "still processing" after ' +
       'some ' +
@@ -306,9 +306,8 @@ export const ENDPOINT_MISTAKES = mistakes({
     why: 'Nothing is verified or handled, and the sender treats every delivery as accepted.',
     fix: {
       rule:
-        'Let one part read the body: mount the library before any body parser, or give it the bytes that were ' +
-        'read. If ' +
-        'the handler itself waits and answers 200 to everything, verify before the work.',
+        'Let one component read the body: mount the library before any body parser, or give it the bytes that were ' +
+        'read. If the handler itself waits and answers 200 to everything, verify before you do the work.',
       express: 'Mount the middleware of the library before `express.json()`.',
       fastify: 'Register the library with its own content type parser that does not read the stream.',
       nestjs: 'Create the application with `bodyParser: false`, or exclude this route from the parser.',
@@ -398,7 +397,7 @@ export const ENDPOINT_MISTAKES = mistakes({
   'state-between-deliveries': {
     title: 'Accepts valid deliveries at one time and rejects them at another',
     seen:
-      'Variables outside the handler, caches, limits, a blocked event loop, and decoders that turn a plus sign of ' +
+      'Variables outside the handler, caches, limits, a blocked event loop, and decoders that turn a plus sign in ' +
       'the signature into a space.',
     why:
       'The receiver depends on what it received before, or on what differs from one valid delivery to the next. ' +

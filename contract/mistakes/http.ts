@@ -111,10 +111,11 @@ export const HTTP_MISTAKES = mistakes({
       'an outage.',
     fix: {
       rule:
-        'Answer 400 to invalid HTTP and 431 to headers over your limit, close the connection, and pass nothing of ' +
-        'it to code that expects a request.',
+        'Answer 400 to invalid HTTP and 431 to headers over your limit, close the connection, and do not pass any ' +
+        'of it to code that expects a request.',
       node:
-        'Handle `clientError` of the server with `socket.end("HTTP/1.1 400 Bad Request\\r\\n\\r\\n")` and no other ' +
+        'Handle the server\'s `clientError` event with `socket.end("HTTP/1.1 400 Bad Request\\r\\n\\r\\n")` and no ' +
+        'other ' +
         'work. If `error.code` is HPE_HEADER_OVERFLOW, answer 431.',
     },
     severity: 'high',
@@ -163,7 +164,7 @@ export const HTTP_MISTAKES = mistakes({
   'extra-headers-rejected': {
     title: 'Rejects deliveries with additional, repeated or long request headers',
     seen:
-      'Lists of permitted headers, login filters, middleware for cookies and languages, and code that decodes or ' +
+      'Lists of permitted headers, login filters, middleware for cookies and localisation, and code that decodes or ' +
       'copies all headers for a log.',
     why:
       'Proxies add and repeat headers, and the sender can configure custom ones. Each of them can then make valid ' +
@@ -171,10 +172,12 @@ export const HTTP_MISTAKES = mistakes({
     fix: {
       rule:
         'Read only the headers that you need, ignore all others, and expect a list where a name may be repeated. ' +
-        'Keep user authentication, cookies and languages off this route, and allow at least 8 kB for headers.',
+        'Do not use middleware for user authentication, cookies or localisation on this route, and allow at least 8 ' +
+        'kB for headers.',
       express:
         'Use `req.get(name)`; `req.headers` joins most repeated headers, `req.headersDistinct` returns lists. ' +
-        'Mount middleware for cookies, languages, passport or express-basic-auth on other routes only, and remove ' +
+        'Mount middleware for cookies and localisation, passport and express-basic-auth on other routes only, and ' +
+        'remove ' +
         'lists of permitted headers. Search for `decodeURIComponent` and JSON columns in code that copies headers.',
       python: 'Do not encode headers as ASCII; use `errors="replace"` in the log.',
       go: 'Values are always lists: `r.Header.Values(name)`.',

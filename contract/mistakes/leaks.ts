@@ -193,7 +193,7 @@ export const LEAK_MISTAKES = mistakes({
         'Serve pages for operators on another port that is not public, and do not deploy files that begin with a ' +
         'dot.',
       node: 'Mount status monitors and profilers on a second app that listens on 127.0.0.1.',
-      go: 'Use a mux of your own (`http.NewServeMux()`), and serve `http.DefaultServeMux` on 127.0.0.1.',
+      go: 'Use your own mux (`http.NewServeMux()`), and serve `http.DefaultServeMux` on 127.0.0.1.',
       spring: 'Set `management.server.port` and `management.endpoints.web.exposure.include=health`.',
       flask: 'Do not run with `debug=True`.',
     },
@@ -267,7 +267,7 @@ export const LEAK_MISTAKES = mistakes({
   'request-headers-in-log': {
     title: 'Writes the headers of deliveries to its log',
     seen:
-      '`pino-http`, `express-winston` and `HttpLogging` of .NET with all headers, `$http_x_api_key` of nginx, and ' +
+      "`pino-http`, `express-winston` and .NET's `HttpLogging` with all headers, nginx's `$http_x_api_key`, and " +
       '`httputil.DumpRequest`.',
     why:
       'Everyone who can read the log, its backups and its index sees the API key, or the signature, with which a ' +
@@ -287,18 +287,18 @@ export const LEAK_MISTAKES = mistakes({
   'personal-data-in-log': {
     title: 'Writes bodies, wallet addresses or customer ids to its log',
     seen:
-      '`console.log(req.body)`, `$request_body` of nginx, `Parameters:` of Rails, messages for the support team, ' +
+      "`console.log(req.body)`, nginx's `$request_body`, `Parameters:` in Rails, messages for the support team, " +
       'and SQL parameters at DEBUG level.',
     why: 'Logs are kept and shared. An address together with an id and an amount shows which payments a person made.',
     fix: {
       rule:
-        'Log the id, the type and the status of a notification, and nothing else of it. Turn off the logging of SQL ' +
+        'Log only the id, the type and the status of a notification. Turn off the logging of SQL ' +
         'parameters in production.',
       express:
-        'Log `{ id, type, status }` instead of `req.body`. Set `logging: false` of Sequelize, or ' +
+        'Log `{ id, type, status }` instead of `req.body`. Set `logging: false` in Sequelize, or ' +
         '`logQueryParameters: false`.',
       spring:
-        'Set `setIncludePayload(false)` of `CommonsRequestLoggingFilter`, and the level of ' +
+        'Call `setIncludePayload(false)` on `CommonsRequestLoggingFilter`, and the level of ' +
         '`org.hibernate.orm.jdbc.bind` above TRACE.',
       rails:
         'Add `:data` to `config.filter_parameters`: Rails logs the parameters of each request. Use the level ' +

@@ -41,7 +41,7 @@ export const MALFORMED_MISTAKES = mistakes({
     title: 'Parses the body with extensions to JSON or as another format',
     seen:
       'Parsers that accept `NaN` (Python), comments (JSON5, JSONC) or other formats (forms, XML), and parsers that ' +
-      'turn text into dates (Json.NET, revivers of `JSON.parse`).',
+      'turn text into dates (Json.NET, `JSON.parse` revivers).',
     why:
       'The parser creates values that JSON does not have, or accepts a body that is not JSON. Later code and the ' +
       'database do not expect them, and fail.',
@@ -248,8 +248,10 @@ export const MALFORMED_MISTAKES = mistakes({
     fix: {
       rule: 'Require at least one character where you use the value, and check the form of a text before you split it.',
       node: 'Use `z.string().min(1)`, and optional access (`?.`) to the parts of a split text.',
-      python: 'Write `value[:1]`, which is empty for an empty text, and catch `ValueError` of the conversion.',
-      spring: 'Catch `IllegalArgumentException` of `valueOf` and `UUID.fromString`, and answer 400.',
+      python:
+        'Write `value[:1]`, which is empty for an empty text, and catch the `ValueError` that the conversion ' +
+        'raises.',
+      spring: 'Catch `IllegalArgumentException` from `valueOf` and `UUID.fromString`, and answer 400.',
     },
     severity: 'low',
     cwe: 1286,

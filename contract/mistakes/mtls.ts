@@ -182,8 +182,8 @@ export const MTLS_MISTAKES = mistakes({
       'are not covered.',
     fix: {
       rule:
-        'Require the certificate unconditionally, for the whole port and in the handshake, or before anything of the ' +
-        'request is read. Require it on the default site too, and use a separate port for internal checks.',
+        'Require the certificate unconditionally, for the whole port and in the handshake, or before any part of ' +
+        'the request is read. Require it on the default site too, and use a separate port for internal checks.',
       express:
         'Set `requestCert: true, rejectUnauthorized: true` for the whole server, or check `req.socket.authorized` in ' +
         'the first middleware. Make no exception for `req.ip`, and set "trust proxy" to the addresses of your ' +
@@ -303,7 +303,9 @@ export const MTLS_MISTAKES = mistakes({
     seen:
       'Lists of subjects in another format (`/CN=sender`), fingerprints of the previous certificate, trust stores ' +
       'without the issuing CA, settings for each TLS version, and libraries that store no certificate with a session.',
-    why: 'Deliveries fail at once, or when the sender renews its certificate, resumes a session or changes its TLS.',
+    why:
+      'Deliveries fail at once, or when the sender renews its certificate, resumes a session or changes its TLS ' +
+      'settings.',
     fix: {
       rule:
         'Trust the CA with its intermediates instead of one certificate, with one trust store and one set of ' +
@@ -321,7 +323,7 @@ export const MTLS_MISTAKES = mistakes({
     seen: 'Deduplication in a proxy or in outer middleware, which answers 409 to a known id.',
     why: 'An attacker who guesses or sees ids blocks the real deliveries one by one.',
     fix: {
-      rule: 'Check the certificate first, and store nothing of a rejected delivery.',
+      rule: 'Check the certificate first, and do not store any part of a rejected delivery.',
       express: 'Put the deduplication middleware after the checks of certificate, key and signature.',
     },
     severity: 'critical',

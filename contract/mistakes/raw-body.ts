@@ -337,7 +337,7 @@ export const RAW_BODY_MISTAKES = mistakes({
     cwe: 176,
   },
   'printed-body': {
-    title: 'Computes the signature over what the language prints of the body',
+    title: 'Computes the signature over the printed form of the body in its language',
     seen:
       '`JSON.stringify(req.rawBody)` of a Buffer, `str()` of bytes or a dict, `fmt.Sprint`, `Arrays.toString`, ' +
       '`inspect`, string interpolation of a parsed body, hexadecimal or base64 text of the body.',

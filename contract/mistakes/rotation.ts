@@ -52,8 +52,8 @@ export const ROTATION_MISTAKES = mistakes({
       'notification.',
     fix: {
       rule:
-        'Remove the old secret from every process and route when the rotation is over, and read the list of the ' +
-        'configuration again instead of adding to the one in memory. Send a delivery with the old secret, and expect ' +
+        'Remove the old secret from every process and route when the rotation is over, and reload the list from the ' +
+        'configuration instead of adding to the one in memory. Send a delivery with the old secret, and expect ' +
         '401.',
       node: 'Replace the list (`secrets = read()`), instead of `secrets.push(...)`, or restart every process.',
       laravel: 'Run `php artisan config:cache` on every host, and restart the workers: both keep the old value.',

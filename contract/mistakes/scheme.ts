@@ -7,7 +7,7 @@ export const SCHEME_MISTAKES = mistakes({
     seen:
       'A timestamp that is signed but never compared with the clock, one in seconds that is compared with ' +
       '`Date.now()` in milliseconds, and `Number(header)`, whose NaN makes every comparison false.',
-    why: 'Whoever has seen one delivery can send it again at any time, and each time it is accepted.',
+    why: 'Anyone who has seen one delivery can send it again at any time, and each time it is accepted.',
     fix: {
       rule:
         'Require a timestamp of digits only, and reject the delivery unless it differs from your clock by at most ' +
@@ -50,7 +50,7 @@ export const SCHEME_MISTAKES = mistakes({
     cwe: 345,
   },
   'signature-version-ignored': {
-    title: 'Accepts a signature under another version or algorithm name than that of the scheme',
+    title: 'Accepts a signature with a version or algorithm name other than that of the scheme',
     seen:
       'Code that splits at the comma or the equals sign and looks only at the second part, or that cuts a prefix by ' +
       'its length, and code that reads the older signature that the sender adds for old receivers.',
@@ -81,7 +81,7 @@ export const SCHEME_MISTAKES = mistakes({
   },
   'tolerance-too-small': {
     title: 'Rejects a delivery whose signed time is within the tolerance of the sender',
-    seen: 'A tolerance of a few seconds, or a comparison that allows no clock that is ahead.',
+    seen: 'A tolerance of a few seconds, or a comparison that does not allow for a clock that is ahead.',
     why: 'Queues, retries and clocks delay deliveries by minutes, and the receiver rejects valid ones.',
     fix: {
       rule: 'Allow the tolerance that the sender documents, in both directions.',

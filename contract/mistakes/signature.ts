@@ -143,7 +143,7 @@ export const SIGNATURE_MISTAKES = mistakes({
       'traces.',
     fix: {
       rule:
-        'Check that the header is present, handle an error of decoding it (Base64) like an invalid signature, ' +
+        'Check that the header is present, treat a Base64 decoding error as an invalid signature, ' +
         'compare the lengths of the two byte buffers (not of the strings) before the contents, and answer 401 when ' +
         'the check throws.',
       node:
@@ -210,7 +210,7 @@ export const SIGNATURE_MISTAKES = mistakes({
       'exception in the check (500).',
     why: 'A sender recognises invalid credentials by 401. After another status it may retry, or report another cause.',
     fix: {
-      rule: 'Answer 401 to missing and to invalid credentials: where the check fails, and where it throws.',
+      rule: 'Answer 401 to missing and invalid credentials, both if the check fails and if it throws.',
       express:
         'Answer 401 in the branch for a missing header too, and call `res.sendStatus(401)` in the `catch` block of ' +
         'the check.',
@@ -281,7 +281,7 @@ export const SIGNATURE_MISTAKES = mistakes({
     why: 'An attacker needs to guess only the compared part; with one character, 64 attempts are enough.',
     fix: {
       rule:
-        'Compare the complete values (32 bytes, 44 characters in Base64) with a constant-time function of your ' +
+        'Compare the complete values (32 bytes, 44 characters in Base64) with a constant-time function from your ' +
         'library.',
       node:
         'Use `a.length === b.length && timingSafeEqual(a, b)` on two buffers. Remove ' +
@@ -302,7 +302,7 @@ export const SIGNATURE_MISTAKES = mistakes({
       'Countless headers count as the same signature, including some that a gateway in front of the receiver treats ' +
       'differently.',
     fix: {
-      rule: 'Compare the complete header with the expected text, with a constant-time function of your library.',
+      rule: 'Compare the complete header with the expected text, with a constant-time function from your library.',
       node:
         'Replace `received.startsWith(expected)`, `endsWith` and `includes`. Use `a.length === b.length && ' +
         'timingSafeEqual(a, b)` on two buffers.',
@@ -318,7 +318,7 @@ export const SIGNATURE_MISTAKES = mistakes({
       'sorted bytes.',
     why: 'Differences overwrite each other, cancel out or are left out, so values other than the valid signature pass.',
     fix: {
-      rule: 'Replace the loop with the constant-time comparison function of your library.',
+      rule: "Replace the loop with your library's constant-time comparison function.",
       node: 'Use `a.length === b.length && timingSafeEqual(a, b)` on two buffers.',
       python: COMPARED_IN_PYTHON,
     },
@@ -570,7 +570,7 @@ export const SIGNATURE_MISTAKES = mistakes({
       'attacks that HMAC prevents.',
     fix: {
       rule:
-        'Use the HMAC function of the platform with SHA-256, the secret as its key and the body as its message, and ' +
+        "Use the platform's HMAC function with SHA-256, the secret as its key and the body as its message, and " +
         'accept nothing else.',
       node:
         'Replace `createHash("sha256")` with `createHmac("sha256", secret)`, and remove `update(secret + body)` and ' +
@@ -627,7 +627,7 @@ export const SIGNATURE_MISTAKES = mistakes({
         '401 when no secret is found for a request, and leave empty entries out of lists of secrets.',
       node:
         'Write `if (!process.env.WEBHOOK_SECRET) throw new Error(...)` at start-up, without `?? ""` and template ' +
-        'literals. Use one secret, whatever headers, host and body name.',
+        'literals. Use one secret, regardless of what the headers, the host and the body name.',
       go: '`os.Getenv` returns "" for an unset variable: use `os.LookupEnv`, and stop if it is missing or empty.',
       python: 'Use `os.environ["WEBHOOK_SECRET"]`: `get` returns None, which `str()` turns into the word None.',
       php: '`getenv()` returns false for an unset variable, which is an empty key: throw at start-up.',
@@ -644,7 +644,7 @@ export const SIGNATURE_MISTAKES = mistakes({
   'well-known-secret': {
     title: 'Accepts a default, sample, test or masked value as the secret',
     seen:
-      '`process.env.WEBHOOK_SECRET || "secret"`, copied sample configurations, constants of tests, and settings ' +
+      '`process.env.WEBHOOK_SECRET || "secret"`, copied sample configurations, test constants, and settings ' +
       'saved from a masked form.',
     why: 'The value is in public code or samples or easy to guess, and an attacker tries it first.',
     fix: {
@@ -683,15 +683,15 @@ export const SIGNATURE_MISTAKES = mistakes({
     why: 'A shorter key produces other signatures, and is easier to guess where it is accepted.',
     fix: {
       rule:
-        'Store and use the whole secret, and compare its length with the agreed one at start-up. The HMAC function ' +
-        'of the platform takes keys of any length.',
+        "Store and use the whole secret, and compare its length with the agreed one at start-up. The platform's " +
+        'HMAC function takes keys of any length.',
       node: 'Widen the column, and remove `secret.slice(0, 32)`.',
     },
     severity: 'high',
     cwe: 222,
   },
   'converted-secret': {
-    title: 'Decodes, encodes, hashes or otherwise changes the secret before it is the key',
+    title: 'Decodes, encodes, hashes or otherwise changes the secret before it is used as the key',
     seen:
       'Libraries for schemes with Base64 secrets or prefixes, default charsets, settings that change the letter ' +
       'case, and secrets that are stored hashed.',

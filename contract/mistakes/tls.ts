@@ -207,7 +207,7 @@ export const TLS_MISTAKES = mistakes({
     cwe: 327,
   },
   'narrow-tls-support': {
-    title: 'Supports only a part of the clients that use current TLS',
+    title: 'Supports only some of the clients that use current TLS',
     seen: 'Endpoints with only one of TLS 1.2 and TLS 1.3, and sites that are selected by the server name (SNI).',
     why: 'Such an endpoint is correct, but older or simple clients may not connect or reach another site.',
     fix: { rule: 'No change needed. Consider enabling both versions: nginx `ssl_protocols TLSv1.2 TLSv1.3;`.' },
@@ -220,7 +220,7 @@ export const TLS_MISTAKES = mistakes({
       'Cipher lists with `ALL`, `eNULL` or `@SECLEVEL=0`, often left over from debugging, and the original settings ' +
       'of old Java, Windows and embedded servers.',
     why:
-      'The sender may negotiate such a suite, or a man in the middle may enforce it. Then API keys and payloads can ' +
+      'The sender may negotiate such a suite, or a man in the middle may force it. Then API keys and payloads can ' +
       'be read, now or from recorded traffic.',
     fix: {
       rule:
@@ -257,7 +257,7 @@ export const TLS_MISTAKES = mistakes({
         'Offer http/1.1 in addition to h2 in the protocol list (ALPN), and use HTTP/1.1 if no protocol was ' +
         'negotiated.',
       node:
-        'Use `https.createServer`, or `http2.createSecureServer({ allowHTTP1: true })` without your own handler of ' +
+        'Use `https.createServer`, or `http2.createSecureServer({ allowHTTP1: true })` without your own handler for ' +
         '`unknownProtocol`.',
       go: 'Do not set `NextProtos` to h2 alone; `http.Server` offers both by default.',
     },

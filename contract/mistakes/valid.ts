@@ -105,7 +105,8 @@ export const VALID_MISTAKES = mistakes({
       'fail on every retry.',
     fix: {
       rule:
-        'Treat an absent, null or empty optional field the same: there is none. Do not derive from a status that a ' +
+        'Treat an absent, null or empty optional field in the same way: it has no value. Do not derive from a ' +
+        'status that a ' +
         'hash or an error is present.',
       node:
         'Use `z.string().nullish()` without a minimum length in the schema, optional access (`?.`) and `|| null`, ' +
@@ -124,7 +125,7 @@ export const VALID_MISTAKES = mistakes({
     cwe: 230,
   },
   'error-code-restricted': {
-    title: 'Fails on error codes of another value or form than it expects',
+    title: 'Fails on error codes with an unexpected value or form',
     seen:
       'An enum typed from the documentation, a pattern derived from its first rows, a routing table by first ' +
       'number, and code that splits a code at its hyphens.',
@@ -273,7 +274,7 @@ export const VALID_MISTAKES = mistakes({
   'valid-text-rejected': {
     title: 'Rejects or misreads valid text',
     seen:
-      'Patterns such as `/^.*$/` and lists of allowed characters, filters against invisible characters, short text ' +
+      'Patterns such as `/^.*$/` and lists of allowed characters, filters for invisible characters, short text ' +
       'columns, and fields that are read from the raw body by a pattern.',
     why:
       'JSON text may contain any character, written directly or as an escape. The notification with such text is ' +
@@ -296,7 +297,7 @@ export const VALID_MISTAKES = mistakes({
         'Accept bodies up to at least the size that the specification or the sender allows, at every component ' +
         'before the handler, and limit them above that.',
       ...BODY_LIMIT,
-      express: "Set `limit` of the body parser, as in `express.raw({ type: () => true, limit: '1mb' })`.",
+      express: "Set the body parser's `limit`, as in `express.raw({ type: () => true, limit: '1mb' })`.",
     },
     severity: 'medium',
     cwe: 1284,

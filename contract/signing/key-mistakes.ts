@@ -245,7 +245,7 @@ const SHORTENED: KeyRows = {
       'secret-cut-at-ampersand': ['&', 'A form or a query string ends a value at "&": encode the secret.'],
       'secret-cut-at-semicolon': [';', 'In an ini file, ";" starts a comment; in a shell, it ends a command.'],
       'secret-cut-at-comma': [',', 'The setting was split as a list.'],
-      'secret-cut-at-colon': [':', 'The setting was split as a name and a password.'],
+      'secret-cut-at-colon': [':', 'The setting was split into a name and a password.'],
       'secret-cut-at-quote': ['"', 'A quote ended the value.'],
       'secret-cut-at-backslash': ['\\', 'A backslash ended the value.'],
     },
@@ -257,7 +257,7 @@ const SHORTENED: KeyRows = {
   ),
   'secret-after-colon': {
     what: 'only the part of the secret after its last ":"',
-    note: 'The setting was split as a name and a password.',
+    note: 'The setting was split into a name and a password.',
     key: text((secret) => (secret.includes(':') ? secret.slice(secret.lastIndexOf(':') + 1) : undefined)),
   },
   'secret-without-last': { what: 'the secret without its last character', key: text((secret) => secret.slice(0, -1)) },

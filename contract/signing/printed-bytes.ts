@@ -93,7 +93,7 @@ export const BYTE_PRINTERS = {
     form: /^7b(?:[0-9a-f]{2}){8,}$/i,
   },
   'dashed-hex': {
-    what: (noun) => `the bytes of ${noun} as BitConverter.ToString() of .NET prints them`,
+    what: (noun) => `the bytes of ${noun} as .NET's BitConverter.ToString() prints them`,
     print: (bytes) =>
       bytes
         .toString('hex')
@@ -102,7 +102,7 @@ export const BYTE_PRINTERS = {
     form: /^7B(?:-[0-9A-F]{2})+$/,
   },
   'seven-bit': {
-    what: (noun) => `${noun} decoded with toString('ascii') of Node, which drops the highest bit`,
+    what: (noun) => `${noun} decoded with Node's toString('ascii'), which drops the highest bit`,
     print: (bytes) => bytes.toString('ascii'),
   },
   'utf16-text': {

@@ -100,7 +100,7 @@ function driftOf(
     const message = `the endpoint's certificate has another key: ${identity.leafKey}, expected ${certified}`;
     const fix =
       'Ask the partner. If the certificate was renewed with a new key, certify again, or renew it with the old key ' +
-      '(certbot --reuse-key). Otherwise, suspect a man-in-the-middle attack.';
+      '(`certbot --reuse-key`). Otherwise, suspect a man-in-the-middle attack.';
     found('endpoint-key-changed', message, fix, 1);
   }
   if (identity !== null && !identity.publiclyTrusted && predicate.hookproofCertificate.endpoint.trust === 'public') {

@@ -48,8 +48,8 @@ export interface Refusal {
 
 const FIX_FOR: Readonly<Record<string, string>> = {
   https: 'Use an https:// URL: a certificate contains the key of the endpoint, and plain HTTP has none.',
-  hmac: 'Set the secret with --secret-file or HOOKPROOF_SECRET.',
-  'api-key': 'Set the key with --api-key-file or HOOKPROOF_API_KEY.',
+  hmac: 'Set the secret with `--secret-file` or HOOKPROOF_SECRET.',
+  'api-key': 'Set the key with `--api-key-file` or HOOKPROOF_API_KEY.',
 };
 
 const usageRefusal = (code: string, message: string, fix: string): Refusal => ({ code, message, fix, exit: 2 });
@@ -61,7 +61,7 @@ export function refusalsBefore(plan: CertificationPlan): Refusal[] {
   const refusals: Refusal[] = [];
   const rules = profile === null ? null : PROFILE_RULES[profile];
   if (rules === null) {
-    const fix = 'Set --profile basic, staging or production, or profile: in hookproof.yaml.';
+    const fix = 'Set `--profile` to `basic`, `staging` or `production`, or set `profile` in hookproof.yaml.';
     refusals.push(usageRefusal('no-profile', 'no profile is configured', fix));
   }
   for (const feature of rules?.needs ?? []) {
@@ -76,24 +76,24 @@ export function refusalsBefore(plan: CertificationPlan): Refusal[] {
     refusals.push(usageRefusal('evidence-level', message, `Give ${configureSources(missing)}.`));
   }
   if (selected.length > 0) {
-    const fix = 'Remove --suite, --scenario and --grep, and suites, scenarios and grep in hookproof.yaml.';
+    const fix = 'Remove `--suite`, `--scenario` and `--grep`, and `suites`, `scenarios` and `grep` in hookproof.yaml.';
     refusals.push(usageRefusal('selection', `only part of the catalogue is selected (${selected.join(', ')})`, fix));
   }
   if (shard) {
-    const fix = 'Remove --shard: certification needs one complete run.';
+    const fix = 'Remove `--shard`: certification needs one complete run.';
     refusals.push(usageRefusal('shard', 'a shard is only part of a run', fix));
   }
   if (bail) {
-    const fix = 'Remove --bail, and bail: in hookproof.yaml.';
-    refusals.push(usageRefusal('bail', 'a run with --bail is not complete', fix));
+    const fix = 'Remove `--bail`, and `bail` in hookproof.yaml.';
+    refusals.push(usageRefusal('bail', 'a run with `--bail` is not complete', fix));
   }
   if (unusedScheme !== undefined) {
-    const fix = 'Set the secret with --secret-file or HOOKPROOF_SECRET, or remove the scheme.';
+    const fix = 'Set the secret with `--secret-file` or HOOKPROOF_SECRET, or remove the scheme.';
     const message = `the scheme ${unusedScheme} is configured without a secret, so nothing would be signed in it`;
     refusals.push(usageRefusal('scheme', message, fix));
   }
   if (baseline) {
-    const fix = 'Fix the known failures, then remove --baseline, and baseline: in hookproof.yaml.';
+    const fix = 'Fix the known failures, then remove `--baseline`, and `baseline` in hookproof.yaml.';
     refusals.push(usageRefusal('baseline', 'a baseline is configured, and known failures count as failures', fix));
   }
   return [...refusals, ...trustRefusals(rules?.publicTrust === true, extraCa, environment)];
@@ -142,8 +142,8 @@ function trustRefusals(
     refusals.push(usageRefusal('insecure-environment', message, fix));
   }
   if (publicTrust && extraCa) {
-    const message = 'the profile production trusts only public CAs, and --ca adds another';
-    const fix = 'Remove --ca, HOOKPROOF_CA and tls.ca. Production endpoints need a certificate from a public CA.';
+    const message = 'the profile production trusts only public CAs, and `--ca` adds another';
+    const fix = 'Remove `--ca`, HOOKPROOF_CA and `tls.ca`. Production endpoints need a certificate from a public CA.';
     refusals.push(usageRefusal('extra-authority', message, fix));
   }
   if (publicTrust && (environment.NODE_EXTRA_CA_CERTS ?? '') !== '') {
@@ -194,8 +194,8 @@ function resultRefusals(document: ResultDocument): Refusal[] {
   const fixAll = 'Fix the receiver: the report explains each failure and its fix. Then certify again.';
   refuse('failed', failed, `${amount(failed.length, 'scored check')} failed`, fixAll, 1);
   const warned = document.strict ? ids(({ verdict }) => verdict === 'warn') : [];
-  const counts = `${amount(warned.length, 'warning')}, and --strict counts warnings as failures`;
-  refuse('warned', warned, counts, 'Fix the warnings that the report explains, or certify without --strict.', 1);
+  const counts = `${amount(warned.length, 'warning')}, and \`--strict\` counts warnings as failures`;
+  refuse('warned', warned, counts, 'Fix the warnings that the report explains, or certify without `--strict`.', 1);
   const open = scored.filter(({ verdict }) => verdict === 'inconclusive');
   const [shared = '', ...others] = new Set(open.map(({ reason }) => reason));
   const isShared = others.length === 0 && shared !== '';
@@ -211,7 +211,7 @@ function resultRefusals(document: ResultDocument): Refusal[] {
   const lucky = `${amount(retried.length, 'check')} passed only on the second attempt`;
   const fix =
     'Find out why the endpoint failed at first (connections dropped under load, restarts, one faulty instance), ' +
-    'then certify again. --concurrency 1 reduces the load.';
+    'then certify again. `--concurrency 1` reduces the load.';
   refuse('retried', retried, lucky, fix, 3);
   return refusals;
 }

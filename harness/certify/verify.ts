@@ -111,7 +111,7 @@ function checkSignature(envelope: Envelope, keys: readonly KeyObject[]): Reason 
   if (key === undefined) {
     const message = `the certificate names the key ${envelope.keyId}, which is not one of the trusted keys`;
     const fix =
-      'Give the public key of the issuer with --key. Get the key from the issuer, not from the sender of the ' +
+      'Give the public key of the issuer with `--key`. Get the key from the issuer, not from the sender of the ' +
       'certificate.';
     return reason('unknown-key', message, fix);
   }
@@ -153,7 +153,7 @@ function checkSubjects(
   }
   if (profile !== undefined && profile !== certificate.profile) {
     const message = `the certificate is for the profile ${certificate.profile}, not for ${profile}`;
-    reasons.push(reason('other-profile', message, `Certify the endpoint with --profile ${profile}.`));
+    reasons.push(reason('other-profile', message, `Certify the endpoint with \`--profile ${profile}\`.`));
   }
   if (scheme !== undefined && !isForScheme(statement, scheme)) {
     const message = `the certificate is for ${schemeInWords(certificate.scheme)}, not for ${schemeInWords(scheme)}`;
@@ -164,7 +164,7 @@ function checkSubjects(
   const { level } = certificate.evidence;
   if (level < evidenceLevel) {
     const message = `the certificate has evidence level ${level}, and level ${evidenceLevel} is required`;
-    const fix = `Certify the endpoint with --evidence-level ${evidenceLevel}.`;
+    const fix = `Certify the endpoint with \`--evidence-level ${evidenceLevel}\`.`;
     reasons.push(reason('lower-evidence', message, fix));
   }
   return reasons;

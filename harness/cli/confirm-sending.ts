@@ -27,7 +27,7 @@ export async function confirmSending(
   if (answer === true) return;
   const what = answer === false ? `it was not confirmed that this ${plan}` : `this ${plan}, which must be confirmed`;
   throw new HookproofError('SEND_NOT_CONFIRMED', `nothing was sent: ${what}`, {
-    hint: 'Write the `url` into hookproof.yaml (`hookproof init` makes one), or give `--yes`.',
+    hint: 'Set `url` in hookproof.yaml (`hookproof init` creates one), or give `--yes`.',
   });
 }
 

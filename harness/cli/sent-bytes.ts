@@ -129,7 +129,7 @@ function transmissionInWords(transmission: Transmission): string {
     case 'chunked':
       return `the body is sent in ${counted(transmission.pieces, 'chunk')}`;
     case 'pieces':
-      return `the body is written in pieces of ${transmission.sizes.join(', ')} bytes, and the rest like the last`;
+      return `the body is written in pieces of ${transmission.sizes.join(', ')} bytes, with the last size repeated`;
     case 'expect-continue':
       return 'the body is sent after `100 Continue`, or after one second without it';
     case 'held':

@@ -21,7 +21,7 @@ const schema = z.strictObject({
       scenario: filled('the id of the scenario'),
       reason: filled('the reason'),
       owner: filled('the owner'),
-      expires: filled('the day of expiry').refine(isDay, 'expires is not a day such as 2027-01-31'),
+      expires: filled('the expiry date').refine(isDay, 'expires is not a day such as 2027-01-31'),
     }),
     'failures must be a list',
   ),
@@ -78,7 +78,7 @@ export function parseBaseline(text: string, file: string): Baseline {
     const { line, col } = yaml.placeOf(error.pos[0]);
     throw invalid(file, [`${error.message} at line ${line}, column ${col}`]);
   }
-  if (yaml.second !== undefined) throw invalid(file, ['a second document begins: remove the line --- before it']);
+  if (yaml.second !== undefined) throw invalid(file, ['a second document begins: remove the line `---` before it']);
   let data: unknown;
   try {
     data = yaml.doc?.toJS({ maxAliasCount: MAX_ALIASES });
@@ -104,7 +104,7 @@ export function parseBaseline(text: string, file: string): Baseline {
   return { file, entries: [...current].toReversed().map(([scenario, entry]) => ({ ...entry, scenario })) };
 }
 
-const HEAD = `# Known failures: each is tolerated until its day of expiry. A run with \`--baseline\` fails for every
+const HEAD = `# Known failures: each is tolerated until its expiry date. A run with \`--baseline\` fails for every
 # other failure, and for an entry that passes, names no check, or is expired. \`hookproof baseline update\` writes
 # this file and keeps reasons, owners and days.
 `;

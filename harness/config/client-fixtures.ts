@@ -40,7 +40,7 @@ const FIXES: Readonly<Record<ClientFixture, string>> = {
   'other-subject': 'Issue one with the same CA to another subject.',
 };
 
-const PASSPHRASE_HINT = `Add passphrase: \${env:NAME} or \${file:PATH} next to cert and key.`;
+const PASSPHRASE_HINT = `Add \`passphrase\`, as \${env:NAME} or \${file:PATH}, next to \`cert\` and \`key\`.`;
 
 /** The fixtures as PEM text: each certificate with its chain in order, and the decrypted key. */
 export type ClientFixtures = Partial<Record<ClientFixture, { readonly cert: string; readonly key: string }>>;
@@ -94,7 +94,7 @@ async function readFixture(
     const missing = (['cert', 'key'] as const).filter((part) => !attempted.has(paths[part]));
     if (place === undefined || missing.length === 0) return undefined;
     const what = `the fixture ${name} has no ${missing.join(' and no ')}`;
-    problems.push(problemWith(place, what, 'Give both: cert and key.', 'CONFIG_TLS'));
+    problems.push(problemWith(place, what, 'Give both: `cert` and `key`.', 'CONFIG_TLS'));
     return undefined;
   }
   const before = problems.length;

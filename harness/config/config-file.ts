@@ -46,7 +46,7 @@ export async function findConfigFile(
   if ('reason' in content) {
     if (content.missing && configFile === undefined) {
       if (existsSync(resolve(cwd, 'hookproof.yml'))) {
-        const message = `hookproof.yml is ignored; rename it to ${CONFIG_FILE}, or name it with --config.`;
+        const message = `hookproof.yml is ignored; rename it to ${CONFIG_FILE}, or name it with \`--config\`.`;
         advice.push({ path: null, reason: 'file-name', message, hint: '' });
       }
       return NO_FILE;

@@ -235,11 +235,11 @@ function checkProfile(
   const note = (what: string, hint: string) =>
     problems.push(problemWith(given, `the profile ${profile} needs ${what}`, hint, 'CONFIG_PROFILE'));
   if (needs.includes('hmac') && !attempted.has('hmac.secret')) {
-    const hint = 'Give the secret with --secret-file, HOOKPROOF_SECRET, or hmac.secret in the configuration file.';
+    const hint = 'Give the secret with `--secret-file`, HOOKPROOF_SECRET, or `hmac.secret` in the configuration file.';
     note('an HMAC secret, but none is configured', hint);
   }
   if (needs.includes('api-key') && !attempted.has('api-key.value')) {
-    const hint = 'Give the key with --api-key-file, HOOKPROOF_API_KEY, or api-key.value in the configuration file.';
+    const hint = 'Give the key with `--api-key-file`, HOOKPROOF_API_KEY, or `api-key.value` in the configuration file.';
     note('an API key, but none is configured', hint);
   }
   if (partner === undefined) return;

@@ -169,10 +169,10 @@ const SYNTAX: Partial<Record<ErrorCode, readonly [what: string, hint: string]>> 
   MISSING_CHAR: ['something is not closed', 'Look for a missing quote, bracket or colon before this place.'],
   BAD_SCALAR_START: ['a value begins with a character that YAML reserves', 'Put the value in quotes.'],
   BAD_DQ_ESCAPE: ['there is an unknown escape sequence', 'Put the value in single quotes.'],
-  NON_STRING_KEY: ['a key is not plain text', 'Write a setting as key: value.'],
+  NON_STRING_KEY: ['a key is not plain text', 'Write a setting as `key: value`.'],
   TAG_RESOLVE_FAILED: ['a value begins with !', 'Put the value in quotes.'],
 };
-const NOT_YAML = ['is not valid YAML from here on', 'Write a setting as key: value.'] as const;
+const NOT_YAML = ['is not valid YAML from here on', 'Write a setting as `key: value`.'] as const;
 
 /** Parses YAML and notes its problems. After a duplicate key, reading continues. */
 function parseYaml(text: string, name: string, problems: Problem[]): YamlDocument | Broken {
@@ -194,7 +194,7 @@ function parseYaml(text: string, name: string, problems: Problem[]): YamlDocumen
   const { doc, second } = yaml;
   const errors = doc?.errors ?? [];
   if (errors.length === 0 && (doc === undefined || isNothing(doc.contents))) {
-    const hint = 'Write at least url: https://…, or remove the file.';
+    const hint = 'Write at least `url: https://…`, or remove the file.';
     return refuse(0, 'contains no settings', hint, 'CONFIG_FILE_EMPTY');
   }
   for (const { code, pos } of errors) {
@@ -214,7 +214,7 @@ function parseYaml(text: string, name: string, problems: Problem[]): YamlDocumen
     return refuse(error.pos[0], what, hint);
   }
   if (second !== undefined) {
-    return refuse(second.range[0], 'a second document begins', 'Remove the line --- before it.');
+    return refuse(second.range[0], 'a second document begins', 'Remove the line `---` before it.');
   }
   if (doc === undefined || doc.contents === null) return { brokenAt: 0 };
   const aliases: { offset: number; resolved: boolean }[] = [];
@@ -293,7 +293,7 @@ function wrongValue(path: readonly string[], expected: string, document: YamlDoc
     const message = `${positionText(position)}: ${where}${what}`;
     return { problem: { code, path: path.join('.'), reason, message, hint, position } };
   };
-  if (path.length === 0) return found('CONFIG_VALUE', 'contains no settings', 'Write a setting as key: value.');
+  if (path.length === 0) return found('CONFIG_VALUE', 'contains no settings', 'Write a setting as `key: value`.');
   if (path[0] === 'scheme' && key === undefined && value === undefined) {
     return found('CONFIG_SCHEME', 'is missing', SCHEME_HINT, 'missing');
   }

@@ -73,7 +73,7 @@ function resolveUrl(resolution: Resolution, complete: boolean): string | undefin
   const given = givenText(settings, 'url');
   if (given === undefined) {
     if (!complete || resolution.attempted.has('url')) return undefined;
-    const hint = 'Give it as an argument of the command, as HOOKPROOF_URL, or as url in hookproof.yaml.';
+    const hint = 'Give it as an argument of the command, as HOOKPROOF_URL, or as `url` in hookproof.yaml.';
     const message = 'no endpoint URL was given';
     problems.push({ code: 'CONFIG_URL_MISSING', path: 'url', reason: 'missing', message, hint });
     return undefined;
@@ -181,7 +181,7 @@ function parseHeaderFlag(given: Given<string>, { problems }: Resolution): GivenH
   if (colon > 0) {
     return [{ name: given.value.slice(0, colon).trim(), value: given.value.slice(colon + 1).trim(), given }];
   }
-  const hint = "Write name, colon and value: --header 'X-Tenant: acme'.";
+  const hint = "Write name, colon and value: `--header 'X-Tenant: acme'`.";
   problems.push(problemWith(given, 'is not a header line', hint));
   return [];
 }

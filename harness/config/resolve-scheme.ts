@@ -72,7 +72,7 @@ export function checkSecret(scheme: Scheme, secret: string, given: Given | undef
     const rest = secret.startsWith(prefix) ? secret.slice(prefix.length) : secret;
     if (/^[A-Za-z0-9+/_-]+={0,2}$/.test(rest)) return;
     const hint = `Copy it again: ${scheme.title} has secrets of the form ${prefix}<Base64>.`;
-    problems.push(problemWith(given, `the secret is not one of ${scheme.title}`, hint, CODE, NOT_A_KEY));
+    problems.push(problemWith(given, `the secret is not a secret of ${scheme.title}`, hint, CODE, NOT_A_KEY));
   } catch (error) {
     if (!(error instanceof HookproofError) || given === undefined) throw error;
     problems.push(problemWith(given, error.message, error.hint, CODE, NOT_A_KEY));
@@ -110,7 +110,7 @@ async function filesOf(given: Given<string>, { problems }: Resolution): Promise<
     if (!(await stat(path)).isDirectory()) return [path];
     const names = (await readdir(path)).filter((name) => extname(name) !== HEADERS && !name.startsWith('.'));
     if (names.length > 0) return names.toSorted().map((name) => join(path, name));
-    problems.push(problemWith(given, 'the folder has no file', 'Save a body of the sender there.', CODE));
+    problems.push(problemWith(given, 'the folder has no file', 'Save a body from the sender there.', CODE));
   } catch (error) {
     problems.push(problemWith(given, `the file ${given.value} ${whyUnreadable(error).reason}`, PATH_HINT, CODE));
   }
@@ -118,7 +118,7 @@ async function filesOf(given: Given<string>, { problems }: Resolution): Promise<
 }
 
 const HEADERS = '.headers';
-const PATH_HINT = 'Give a file that is a body of the sender, or a folder of such files.';
+const PATH_HINT = 'Give a file that contains a body from the sender, or a folder of such files.';
 
 async function readSample(
   scheme: Scheme,
@@ -150,7 +150,7 @@ async function readSample(
     const place = `${basename(stem)}${HEADERS}:${at + 1}`;
     if (!TOKEN.test(name)) return refuse(`${place} is not a header line`, 'Write `Name: value`, one per line.');
     if (RESERVED_HEADERS.has(name.toLowerCase()) && name.toLowerCase() !== 'content-type') {
-      return refuse(`${place} has ${name}, which every request has for itself`, 'Remove the line.');
+      return refuse(`${place} has ${name}, which is set for each request`, 'Remove the line.');
     }
     if (Object.keys({ ...scheme.headers, ...scheme.olderSignatures }).some((own) => sameHeaderName(own, name))) {
       return refuse(`${place} has ${name}, which every delivery gets from the scheme`, 'Remove the line.');

@@ -76,7 +76,7 @@ export async function resolveTls(resolution: Resolution): Promise<{ tls: Partner
   return { tls: Object.keys(tls).length === 0 ? undefined : tls, material };
 }
 
-const CLIENT_PASSPHRASE_HINT = 'Set HOOKPROOF_CLIENT_KEY_PASSPHRASE, or tls.passphrase in the configuration file.';
+const CLIENT_PASSPHRASE_HINT = 'Set HOOKPROOF_CLIENT_KEY_PASSPHRASE, or `tls.passphrase` in the configuration file.';
 
 /**
  * Notes a certificate without a key or a key without a certificate, unless the other half was given but is unusable.
@@ -91,7 +91,7 @@ function noteMissingHalf(
   const missing = half === key ? 'certificate' : 'key';
   const what = `the client ${half === key ? 'key' : 'certificate'} has no client ${missing}`;
   problems.push(
-    problemWith(half, what, 'Give both: --client-cert and --client-key.', 'CONFIG_TLS', `${missing}-missing`),
+    problemWith(half, what, 'Give both: `--client-cert` and `--client-key`.', 'CONFIG_TLS', `${missing}-missing`),
   );
 }
 

@@ -59,7 +59,7 @@ export function repetitionOf({ notifications, problem }: EffectsAudit): Finding 
   const once = notifications.filter(({ outcome, deliveries }) => outcome === 'accepted' && deliveries === 1);
   const repeated = once.filter(({ times }) => times > 1);
   if (repeated.length < MIN_FOUND || repeated.length === once.length) return null;
-  const title = `Handles ${repeated.length} of ${once.length} notifications again that were delivered once`;
+  const title = `Handles ${repeated.length} of ${once.length} notifications more than once, although delivered once`;
   return findingOf('effect-and-id-apart', title, 'effect-and-id-apart');
 }
 

@@ -115,7 +115,7 @@ const NO_CREDENTIALS: Finding = {
   mistake: null,
   why: 'Neither a signature nor an API key was sent, because hookproof has neither a secret nor a key.',
   fix:
-    'Set HOOKPROOF_SECRET and HOOKPROOF_API_KEY (exported, in a shell), or name files with --secret-file and ' +
+    'Set HOOKPROOF_SECRET and HOOKPROOF_API_KEY (exported, in a shell), or name files with `--secret-file` and ' +
     '--api-key-file.',
 };
 

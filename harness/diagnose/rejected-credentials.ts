@@ -101,9 +101,9 @@ function waysInScheme(scheme: Scheme, secret: string): ChangedDelivery[] {
   return ways.map(({ problems, mistake, at }) => ({
     ...findingOf(
       'signs-differently',
-      `The endpoint does not verify the signature as ${scheme.title} makes it`,
+      `The endpoint does not verify the signature as ${scheme.title} computes it`,
       mistake ?? 'foreign-signature-format',
-      `It accepted a delivery that differs: ${problems.join(' ')} Correct is the ${describeScheme(scheme)}.`,
+      `It accepted a delivery that differs: ${problems.join(' ')} The correct form is the ${describeScheme(scheme)}.`,
     ),
     authentic: false,
     change: {

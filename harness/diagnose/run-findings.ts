@@ -252,7 +252,7 @@ export function explainClientCertificates(results: Results): Diagnosis | null {
  */
 export function acceptsAfterValid(isSameConnection: boolean): Finding {
   const where = isSameConnection ? 'on a connection that has sent a valid one' : 'shortly after a valid one';
-  const note = 'The same forgery is rejected where no valid delivery came before it.';
+  const note = 'The same forgery is rejected unless a valid delivery precedes it.';
   return findingOf('accepts-after-valid', `Accepts forged deliveries ${where}`, 'state-outlives-request', note);
 }
 

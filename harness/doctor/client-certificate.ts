@@ -152,7 +152,7 @@ function withoutCertificate(view: View): DoctorFinding | null {
   const { configured, without, requested, cas } = view;
   const lacking = configured ? 'the configured one cannot be used' : 'none is configured';
   const issued = cas.length === 0 ? '' : `, issued by one of the CAs that it names (${listUpToThree(cas)})`;
-  const give = `Give a certificate and its key with --client-cert and --client-key${issued}.`;
+  const give = `Give a certificate and its key with \`--client-cert\` and \`--client-key\`${issued}.`;
   const fix = configured ? 'Fix the problems of its files.' : give;
   if (isRefusedWithout(view)) {
     const title = `The endpoint requires a client certificate, but ${lacking} (${without?.evidence}).`;

@@ -54,7 +54,8 @@ const otherThing: CredentialCheck = (given) => {
   const value = given.value.trim();
   const is = (what: string, text: string, fix: string) =>
     problem(codeFor(given, `is-${what}`), `${given.noun} is ${text}.`, fix);
-  if (/-----BEGIN /.test(value)) return is('pem', 'PEM text', 'Use --client-cert and --ca for certificates and keys.');
+  if (/-----BEGIN /.test(value))
+    return is('pem', 'PEM text', 'Use `--client-cert` and `--ca` for certificates and ' + 'keys.');
   if (/^https?:\/\//i.test(value)) return is('url', 'a URL', COPY_AGAIN);
   if (/^eyJ[\w-]+\.[\w-]+\.[\w-]*$/.test(value)) {
     return is('token', 'a JSON web token', 'A token identifies a user and expires. Use the value that was agreed.');
@@ -69,7 +70,7 @@ const otherThing: CredentialCheck = (given) => {
     return is('scheme', 'preceded by the name of an authentication scheme', 'Remove the name of the scheme.');
   }
   if (/^(?:\.{1,2}|~)?(?:\/[\w.-]+){2,}$/.test(value) || /^[A-Za-z]:\\/.test(value)) {
-    const fix = 'Name files with --secret-file and --api-key-file; a variable contains the value itself.';
+    const fix = 'Name files with `--secret-file` and `--api-key-file`; a variable contains the value itself.';
     return advice(codeFor(given, 'looks-like-path'), `${given.noun} looks like the path of a file.`, fix);
   }
   return null;

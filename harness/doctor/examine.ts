@@ -71,14 +71,14 @@ export async function examine(options: DoctorOptions): Promise<DoctorDocument> {
 function requireSubject(collected: CollectedConfig, { makeNotification }: DoctorOptions): void {
   if (collected.values.url !== undefined) return;
   if (makeNotification !== null) {
-    throw new HookproofError('CONFIG_URL_MISSING', '--deliver was given, but there is no URL to deliver to', {
-      hint: 'Give one as `hookproof doctor URL --deliver`, as HOOKPROOF_URL, or as url in hookproof.yaml.',
+    throw new HookproofError('CONFIG_URL_MISSING', '`--deliver` was given, but there is no URL to deliver to', {
+      hint: 'Give one as `hookproof doctor URL --deliver`, as HOOKPROOF_URL, or as `url` in hookproof.yaml.',
     });
   }
   if (hasMaterial(collected)) return;
   throw new HookproofError('CONFIG_URL_MISSING', 'there is nothing to examine: no URL, secret or certificate', {
     hint:
-      'Give a URL as `hookproof doctor URL`, as HOOKPROOF_URL, or as url in hookproof.yaml; or name the files to ' +
+      'Give a URL as `hookproof doctor URL`, as HOOKPROOF_URL, or as `url` in hookproof.yaml; or name the files to ' +
       'examine.',
   });
 }
@@ -124,7 +124,7 @@ function planDelivery({ options: { makeNotification }, collected: { config }, re
   view: DeliveryView;
 } {
   if (makeNotification === null)
-    return { delivery: null, view: { skipped: 'not requested; use --deliver to send one' } };
+    return { delivery: null, view: { skipped: 'not requested; use `--deliver` to send one' } };
   if (config === null) {
     const reason = 'nothing is sent with this configuration, which `hookproof run` also rejects';
     return { delivery: null, view: { skipped: reason } };

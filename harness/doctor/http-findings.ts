@@ -64,7 +64,7 @@ function statusFinding({ status, location }: NonNullable<FactsOf<'http'>['answer
   }
   if (status === 404) {
     const title = 'The path answers 404 to an OPTIONS request. A route that handles only POST may do that.';
-    return info('path-unknown', title, 'Send one delivery with --deliver to see whether the path accepts it.');
+    return info('path-unknown', title, 'Send one delivery with `--deliver` to see whether the path accepts it.');
   }
   if (status === 429) {
     const title = 'The endpoint limits the rate of requests (429).';

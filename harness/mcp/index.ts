@@ -72,7 +72,8 @@ const url = z
 const words = (description: string, max: number) =>
   z.array(z.string().min(1).max(200)).max(max).default([]).describe(description);
 
-const AS_BEFORE = 'default: as in the last run at this endpoint, and before that as configured';
+const AS_BEFORE =
+  'default: the value of the last run against this endpoint; before the first run, the configured ' + 'value';
 
 const SENDING = { readOnlyHint: false, destructiveHint: false, openWorldHint: true };
 const OFFLINE = { readOnlyHint: true, openWorldHint: false };
@@ -135,7 +136,7 @@ function registerRunTools(server: McpServer, session: Session): void {
         const unjudged = failed.length > 0 || last === null ? null : await withoutVerdict(last, call.marker);
         if (unjudged !== null) throw unjudged;
         if (scenarios.length === 0) {
-          throw new HookproofError('MCP_NOTHING_FAILED', `no check failed or warned at ${shownUrl(url)}`, {
+          throw new HookproofError('MCP_NOTHING_FAILED', `no check failed or warned against ${shownUrl(url)}`, {
             hint: 'Call `run` without a selection for a verdict.',
           });
         }

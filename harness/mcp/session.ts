@@ -152,7 +152,7 @@ export class Session {
     const kept = [...new Set([...full, ...this.#runs])];
     const found = id === undefined ? (this.#runs.at(-1) ?? full.at(-1)) : kept.find((one) => one.id === id);
     if (found !== undefined) return found;
-    const message = id === undefined ? 'nothing was run yet' : `there is no run "${id}"`;
+    const message = id === undefined ? 'nothing has been run yet' : `there is no run "${id}"`;
     const known = kept.map((one) => one.id).join(', ');
     throw new HookproofError('MCP_UNKNOWN_RUN', message, {
       hint: known === '' ? 'Call `run` first.' : `This server remembers ${known}.`,
@@ -168,7 +168,7 @@ export class Session {
     const { url } = (await collectConfig(await this.#sourcesFor(given))).values;
     const tested = url === undefined ? null : await this.#testedEndpoint(url);
     if (url !== undefined && tested !== null) return { ...tested, url };
-    const message = url === undefined ? 'nothing was run yet' : `nothing was run yet at ${shownUrl(url)}`;
+    const message = `nothing has been run yet${url === undefined ? '' : ` against ${shownUrl(url)}`}`;
     const hint = url === undefined ? 'Give the `url` of an earlier run, or call `run` first.' : 'Call `run` first.';
     throw new HookproofError('MCP_UNKNOWN_RUN', message, { hint });
   }

@@ -73,8 +73,8 @@ function testsOfRun(document: ResultDocument): Test[] {
   const missing = incompleteness(document);
   if (missing !== null) tests.push(ofRun('every planned check is judged', missing, 'incomplete'));
   const code = exitCodeOf(document);
-  if (code === 3) tests.push(ofRun('the run comes to a verdict', 'no conclusion about the endpoint', 'inconclusive'));
-  if (code === 4) tests.push(ofRun('the run comes to a verdict', 'internal error in hookproof', 'harness-error'));
+  if (code === 3) tests.push(ofRun('the run reaches a verdict', 'no conclusion about the endpoint', 'inconclusive'));
+  if (code === 4) tests.push(ofRun('the run reaches a verdict', 'internal error in hookproof', 'harness-error'));
   return tests;
 }
 

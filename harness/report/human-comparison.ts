@@ -53,7 +53,10 @@ export function renderComparison(
 
 function cut<T>(items: readonly T[], verbose: boolean): { shown: readonly T[]; more: string[] } {
   if (verbose || items.length <= MAX_SHOWN + 1) return { shown: items, more: [] };
-  return { shown: items.slice(0, MAX_SHOWN), more: [`  and ${items.length - MAX_SHOWN} more, listed by --verbose`] };
+  return {
+    shown: items.slice(0, MAX_SHOWN),
+    more: [`  and ${items.length - MAX_SHOWN} more (see \`--verbose\`)`],
+  };
 }
 
 function causes(all: readonly ComparedCause[], verbose: boolean, layout: Layout): string[] {

@@ -134,7 +134,7 @@ function reproduction({ id, reproduce, verdict }: ScenarioResult, layout: Layout
   if (curl === null || verdict !== 'fail') return [rerun];
   const lines = curl.trimEnd().split('\n');
   if (lines.length > MAX_SCRIPT_LINES || curl.length > MAX_SCRIPT_CHARACTERS) {
-    return [rerun, ...field(layout, 'curl', `a script of ${lines.length} lines: see --reporter json`)];
+    return [rerun, ...field(layout, 'curl', `a script of ${lines.length} lines: see \`--reporter json\``)];
   }
   return [rerun, `    ${layout.paint('curl', 'dim')}`, ...lines.map((line) => `      ${layout.safe(line)}`)];
 }

@@ -205,7 +205,7 @@ function inCatalogueOrder(shards: readonly Pick<ResultDocument, 'results'>[]): S
 /** The properties that all shards of a run must share, each with the hint that is shown if they differ. */
 const COMMON: readonly (readonly [what: string, of: (shard: Shard) => unknown, hint: string])[] = [
   ['number of shards', ({ shard }) => shard.of, 'Use the same total for all shards: 1/4, 2/4, 3/4, 4/4.'],
-  ['seed', ({ seed }) => seed, 'Run every shard with the same --seed, for example the build id.'],
+  ['seed', ({ seed }) => seed, 'Run every shard with the same `--seed`, for example the build id.'],
   ['version of hookproof', ({ tool }) => tool.version, 'Run every shard with the same version.'],
   ['digest of the catalogue', ({ catalogue }) => catalogue.digest, 'Run every shard with the same version.'],
   ['endpoint', ({ target }) => target.url, 'Run every shard against the same URL.'],
@@ -214,19 +214,19 @@ const COMMON: readonly (readonly [what: string, of: (shard: Shard) => unknown, h
     ({ target }) => target.features,
     'Give every shard the same credentials, certificates and sources.',
   ],
-  ['profile', ({ profile }) => profile, 'Run every shard with the same --profile.'],
+  ['profile', ({ profile }) => profile, 'Run every shard with the same `--profile`.'],
   [
     'revision of the catalogue',
     ({ scoring }) => [scoring?.revision, scoring?.digest],
-    'Run every shard with the same --revision.',
+    'Run every shard with the same `--revision`.',
   ],
-  ['strictness', ({ strict }) => strict, 'Use --strict for every shard, or for none.'],
+  ['strictness', ({ strict }) => strict, 'Use `--strict` for every shard, or for none.'],
   [
     'baseline',
     ({ baseline, shardRecord }) => [baseline?.file, shardRecord.entries],
-    'Run every shard with the same --baseline.',
+    'Run every shard with the same `--baseline`.',
   ],
-  ['stack', ({ shardRecord }) => shardRecord.stackGiven, 'Run every shard with the same --stack.'],
+  ['stack', ({ shardRecord }) => shardRecord.stackGiven, 'Run every shard with the same `--stack`.'],
 ];
 
 /**
@@ -281,7 +281,7 @@ function shardsOfOneRun(documents: readonly NamedDocument[]): Shard[] {
     const list = `${missing.slice(0, 10).join(', ')}${missing.length > 10 ? ', ...' : ''} of ${shard.of}`;
     throw refusal(
       missing.length === 1 ? `shard ${list} is missing` : `shards ${list} are missing`,
-      `Run what is missing with --seed ${shown(first.shard.seed)}, and name all ${shard.of} reports.`,
+      `Run what is missing with \`--seed ${shown(first.shard.seed)}\`, and name all ${shard.of} reports.`,
     );
   }
   const shards = byIndex.flatMap((some) => some.map((one) => one.shard));
@@ -307,7 +307,7 @@ function refuseOtherSelections(shards: readonly Shard[]): void {
   if (isOrdered && isFair) return;
   throw refusal(
     'their checks do not come from one selection',
-    'Run every shard with the same --suite, --scenario and --grep.',
+    'Run every shard with the same `--suite`, `--scenario` and `--grep`.',
   );
 }
 

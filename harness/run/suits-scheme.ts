@@ -83,7 +83,7 @@ export function obstacleInScheme(scenario: Scenario, partner: Partner): string |
       if (change.compose !== undefined && isOfService(assembled.value, kit.notification())) return ofService;
       if (scheme.encoding === 'hex' && isInOtherCase(assembled)) return 'it has the same hexadecimal digits';
       if (faultOfProbe(assembled, partner, expect.authentic) !== null) {
-        return `in the scheme of ${scheme.title}, it is not what it is in that of the specification`;
+        return `it does not have the same meaning in the scheme of ${scheme.title} as in that of the specification`;
       }
     }
   } catch {

@@ -84,7 +84,7 @@ export function resolveHandlingPolicy(given: Partial<HandlingPolicy> = {}): Hand
   const policy = { ...DEFAULTS, ...given };
   for (const [name, value] of Object.entries(policy)) {
     if (!Object.hasOwn(DEFAULTS, name)) {
-      throw new HookproofError('RECEIVER_HANDLING', `handling.${name} is not a setting.`, {
+      throw new HookproofError('RECEIVER_HANDLING', `\`handling.${name}\` is not a setting.`, {
         hint: `The settings are ${Object.keys(DEFAULTS).join(', ')}.`,
       });
     }
@@ -92,7 +92,7 @@ export function resolveHandlingPolicy(given: Partial<HandlingPolicy> = {}): Hand
     if (Number.isSafeInteger(value) && value >= min && value <= MAX_TIMER_MS) continue;
     throw new HookproofError(
       'RECEIVER_HANDLING',
-      `handling.${name} is not a whole number between ${min} and ${MAX_TIMER_MS}.`,
+      `\`handling.${name}\` is not a whole number between ${min} and ${MAX_TIMER_MS}.`,
       { hint: `Leave it out to use the default, ${DEFAULTS[name as keyof HandlingPolicy]}.` },
     );
   }

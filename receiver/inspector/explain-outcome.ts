@@ -41,7 +41,7 @@ const BY_REASON: Readonly<Record<DeliveryReason, Explain>> = {
   }),
   'signature-mismatch': (_delivery, { signature }) => ({
     expected: `In ${signature}, ${SIGNATURE_SHAPE}, with the configured secret as the key.`,
-    received: 'A signature of the correct form, made over other bytes, with another secret, or in another way.',
+    received: 'A signature of the correct form, computed over other bytes, with another secret, or in another way.',
   }),
   'signature-out-of-tolerance': () => ({
     expected: 'A time within the tolerance of the scheme, in both directions.',
@@ -67,21 +67,22 @@ const BY_REASON: Readonly<Record<DeliveryReason, Explain>> = {
     fix: 'Configure the client certificate and key at the sender, and check that no proxy in between terminates TLS.',
   }),
   'client-certificate-untrusted': () => ({
-    expected: 'A certificate that is within its validity period, for client authentication, from a CA in --client-ca.',
+    expected:
+      'A certificate that is within its validity period, for client authentication, from a CA in ' + '`--client-ca`.',
   }),
   'client-certificate-not-allowed': () => ({
-    expected: 'One of the names given with --allow-client.',
+    expected: 'One of the names given with `--allow-client`.',
   }),
   'client-certificate-not-from-proxy': () => ({
-    expected: 'A connection from an address given with --proxy.',
+    expected: 'A connection from an address given with `--proxy`.',
   }),
   'not-found': ({ target }) => ({
-    expected: 'Exactly the path given with --path.',
+    expected: 'Exactly the path given with `--path`.',
     received: target.split('?')[0] ?? '',
   }),
   'method-not-allowed': ({ method }) => ({ expected: 'POST', received: method }),
   'body-too-large': ({ headers }) => ({
-    expected: 'A body within the limit (--body-limit).',
+    expected: 'A body within the limit (`--body-limit`).',
     received: `Content-Length: ${headerValues(headers, 'content-length')[0] ?? 'none'}.`,
   }),
   'content-type-not-json': ({ headers }) => ({

@@ -39,14 +39,14 @@ export function createGuard(host: string, options: { readonly allowsActions?: bo
       if (!isAnsweredHost(req.headers.host, host, loopback ? [] : [host, hostname()])) {
         return {
           status: 421,
-          text: 'The inspector does not answer to this host name. Use the address that was printed at the start.',
+          text: 'The inspector does not answer to this host name. Use the address that was printed at start-up.',
         };
       }
       const isAction = req.method === 'POST' && actionToken !== undefined;
       if (req.method !== 'GET' && !isAction) return { status: 405, text: 'The inspector is read-only: use GET.' };
       const [path = '', query = ''] = (req.url ?? '').split('?', 2);
       if (token !== undefined && !isSameText(path.slice(0, base.length), base)) {
-        return { status: 404, text: 'Not found. Use the complete address that was printed at the start.' };
+        return { status: 404, text: 'Not found. Use the complete address that was printed at start-up.' };
       }
       const inner = path.slice(base.length);
       // Other sites may link to the page, but may not read its content.

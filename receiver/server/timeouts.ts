@@ -38,7 +38,7 @@ export function resolveTimeouts(timeouts: ServerTimeouts = {}): ResolvedTimeouts
   const resolved = { ...DEFAULTS, ...given };
   if (timeouts.headersMs === undefined) resolved.headersMs = Math.min(resolved.headersMs, resolved.requestMs);
   if (resolved.headersMs > resolved.requestMs) {
-    throw new HookproofError('RECEIVER_LIMIT', 'timeouts.headersMs is longer than timeouts.requestMs.', {
+    throw new HookproofError('RECEIVER_LIMIT', '`timeouts.headersMs` is longer than `timeouts.requestMs`.', {
       hint: 'The headers are part of the request: allow at most as much time for them as for the request.',
     });
   }

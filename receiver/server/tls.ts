@@ -70,21 +70,21 @@ function checkAuthorities({ ca, clientCertificate }: ServerTls): void {
     if (ca === undefined) return;
     // A CA is only used to check client certificates.
     throw unusable(
-      'tls.ca is set, but tls.clientCertificate is not.',
-      "Set tls.clientCertificate to 'required' or 'optional', or leave out tls.ca.",
+      '`tls.ca` is set, but `tls.clientCertificate` is not.',
+      "Set `tls.clientCertificate` to 'required' or 'optional', or leave out `tls.ca`.",
     );
   }
   if (clientCertificate !== 'required' && clientCertificate !== 'optional') {
     throw unusable(
-      "tls.clientCertificate is neither 'required' nor 'optional'.",
+      "`tls.clientCertificate` is neither 'required' nor 'optional'.",
       'Use one of the two, or leave it out.',
     );
   }
   if (ca === undefined) {
     // Without a list of CAs, Node would trust client certificates from every public CA.
     throw unusable(
-      'tls.clientCertificate is set, but tls.ca is not.',
-      'Set tls.ca to the certificate of the CA that issues the client certificates.',
+      '`tls.clientCertificate` is set, but `tls.ca` is not.',
+      'Set `tls.ca` to the certificate of the CA that issues the client certificates.',
     );
   }
   try {
@@ -92,7 +92,7 @@ function checkAuthorities({ ca, clientCertificate }: ServerTls): void {
     const blocks = ca.split(/(?=-----BEGIN )/).filter((block) => block.startsWith('-----BEGIN '));
     for (const block of blocks.length === 0 ? [ca] : blocks) new X509Certificate(block);
   } catch (cause) {
-    throw unusable('tls.ca is not a certificate.', 'Give one or more certificates as PEM text, concatenated.', cause);
+    throw unusable('`tls.ca` is not a certificate.', 'Give one or more certificates as PEM text, concatenated.', cause);
   }
 }
 

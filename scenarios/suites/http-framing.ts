@@ -276,7 +276,7 @@ export const httpUnusual: readonly Scenario[] = [
         { address: addQuery('a query that is not percent-encoded', () => 'a=%E0%A4%A&%') },
       ],
       'bare-query': [
-        'a query string with names that have no value',
+        'a query string with parameters that have no value',
         (label) => ({ address: addQuery(label, () => 'test&&=&x=1=2') }),
       ],
     },

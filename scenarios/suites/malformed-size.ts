@@ -123,7 +123,11 @@ const excesses = family(
       { serialise: spelt('data.metadata.testNumber', '7'.repeat(10_000)) },
       'number-conversion-unchecked',
     ],
-    'long-number-at': ['an at of 400 digits', { serialise: spelt('at', '9'.repeat(400)) }, 'time-conversion-unchecked'],
+    'long-number-at': [
+      'an `at` of 400 digits',
+      { serialise: spelt('at', '9'.repeat(400)) },
+      'time-conversion-unchecked',
+    ],
   },
 );
 

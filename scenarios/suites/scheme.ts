@@ -380,7 +380,7 @@ const scenarios: readonly Scenario[] = [
       'time-a-year-past': ['a year ago, and is sent unchanged', at(() => -365 * DAY), of(aTolerance)],
       'time-zero': ['with the time 0', message(() => ({ timestamp: 0 })), of(aTolerance)],
       'time-not-a-number': [
-        'with a word in place of the time',
+        'with a word instead of the time',
         message(() => ({ timestamp: 'now' })),
         of(aTolerance, {
           level: 'should',
@@ -388,7 +388,7 @@ const scenarios: readonly Scenario[] = [
         }),
       ],
       'time-in-words': [
-        'with a date in place of the seconds',
+        'with a date instead of the seconds',
         message((scheme) => ({ timestamp: new Date((seconds(scheme) - DAY) * 1000).toISOString() })),
         of(aTolerance, { level: 'should' }),
       ],
@@ -437,7 +437,7 @@ const scenarios: readonly Scenario[] = [
     { ...rejects, mistake: 'signed-value-from-elsewhere' },
     {
       'time-renewed': [
-        'an old delivery whose time was replaced with the present one',
+        'an old delivery whose time was replaced with the current one',
         moved(
           (scheme) => ({ timestamp: seconds(scheme) - 2 * tolerance(scheme) }),
           (scheme) => ({ timestamp: seconds(scheme) }),
@@ -449,13 +449,13 @@ const scenarios: readonly Scenario[] = [
         resent((scheme) => ({ timestamp: seconds(scheme) - 1 })),
         of(aTime),
       ],
-      'time-twice-new-first': ['an old delivery with the present time before its own', twoTimes('in-front'), of(aTime)],
-      'time-twice-old-first': ['an old delivery with the present time after its own', twoTimes('behind'), of(aTime)],
-      'time-twice-at-end': ['an old delivery with the present time at the end', twoTimes('at-end'), of(aTime)],
+      'time-twice-new-first': ['an old delivery with the current time before its own', twoTimes('in-front'), of(aTime)],
+      'time-twice-old-first': ['an old delivery with the current time after its own', twoTimes('behind'), of(aTime)],
+      'time-twice-at-end': ['an old delivery with the current time at the end', twoTimes('at-end'), of(aTime)],
       'time-missing': ['a delivery without its time', without('timestamp'), of(aTime)],
       'time-empty': ['a delivery with an empty time', resent(() => ({ timestamp: '' })), of(aTime)],
       'time-followed-by-text': [
-        'a delivery whose time has a letter, a fraction or a blank behind it',
+        'a delivery whose time is followed by a letter, a fraction or a blank',
         {
           flow: () =>
             ['x', '.9', ' '].map((end) => rejection(`the time followed by ${JSON.stringify(end)}`, followedBy(end))),
@@ -513,7 +513,7 @@ const scenarios: readonly Scenario[] = [
           valued(label, (body, kit, scheme) =>
             signedWith(body, kit, { ...scheme, literal: { ...scheme.literal, signed: '{body}' } }),
           ),
-        of(needs('signed value besides the body', ({ signed }) => signed !== '{body}')),
+        of(needs('signed value in addition to the body', ({ signed }) => signed !== '{body}')),
       ],
       'dollar-doubled': [
         'a body in which a $ was doubled after signing',
@@ -566,13 +566,13 @@ const scenarios: readonly Scenario[] = [
       ],
       'no-prefix': ['without its prefix', entries((valid) => [valid]), of(aPrefix, { level: 'should' })],
       'text-before-prefix': [
-        'with text in front of its prefix',
+        'with text before its prefix',
         inHeader((value) => `AAAA${value}`),
         'surrounding-text-ignored',
         of(aPrefix),
       ],
       'odd-prefix': [
-        'behind other characters of the same length as its prefix',
+        'after other characters of the same length as its prefix',
         entries((valid, { signature }) => [signature.replace('{value}', '').replace(/\w/g, 'x') + valid]),
         of(aPrefix),
       ],
@@ -582,7 +582,7 @@ const scenarios: readonly Scenario[] = [
     { ...rejects, mistake: 'absent-signature-passes' },
     {
       'header-without-value': [
-        'an empty signature header, and words in place of one',
+        'an empty signature header, and words instead of one',
         {
           flow: () =>
             ['', ' ', 'undefined', 'null', 'true'].map((word) =>

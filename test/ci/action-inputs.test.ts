@@ -101,16 +101,16 @@ describe('the inputs', () => {
       ...['effects-token', 'restart-command', 'log'],
     ].flatMap((name) => ['', ' \n'].map((value) => [name, value] as const)),
   )('%s given as %j is refused: it would turn checks off', (name, value) => {
-    expect(() => readInputs(environment({ [name]: value }))).toThrow(`The input ${name} is set but empty.`);
+    expect(() => readInputs(environment({ [name]: value }))).toThrow(`The input \`${name}\` is set but empty.`);
   });
 
   it.each([
-    [{ command: 'receiver' }, 'command must be run or certify'],
-    [{ strict: 'yes' }, 'strict must be true or false'],
-    [{ strict: '' }, 'strict must be true or false'],
-    [{ version: 'git+https://elsewhere.example/x' }, 'version must be a version'],
-    [{ version: '--registry=x' }, 'version must be a version'],
-    [{ 'client-key': 'line one\nline two' }, 'client-key has several lines'],
+    [{ command: 'receiver' }, '`command` must be `run` or `certify`'],
+    [{ strict: 'yes' }, '`strict` must be true or false'],
+    [{ strict: '' }, '`strict` must be true or false'],
+    [{ version: 'git+https://elsewhere.example/x' }, '`version` must be a version'],
+    [{ version: '--registry=x' }, '`version` must be a version'],
+    [{ 'client-key': 'line one\nline two' }, '`client-key` has several lines'],
   ])('%j is refused', (given, message) => {
     expect(() => readInputs(environment(given as Record<string, string>))).toThrow(message);
   });

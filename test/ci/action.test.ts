@@ -61,7 +61,7 @@ describe('the action', () => {
   it('sends nothing when an input is invalid, and annotates the reason', async () => {
     const { code, log, outputs, summary } = await act({ url: 'http://127.0.0.1:1', secret: '' });
     expect([code, outputs.verdict, outputs['exit-code'], outputs.report]).toEqual([2, 'none', '2', '']);
-    expect(log).toMatch(/^::error title=hookproof::The input secret is set but empty\./);
+    expect(log).toMatch(/^::error title=hookproof::The input `secret` is set but empty\./);
     expect(summary).toContain('no result');
   });
 

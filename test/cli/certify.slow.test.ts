@@ -307,10 +307,10 @@ describe('a certification is rejected before anything is sent', () => {
       [
         'only part of the catalogue is selected (signature)',
         'a shard is only part of a run',
-        'a run with --bail is not complete',
+        'a run with `--bail` is not complete',
         'a baseline is configured',
         'NODE_TLS_REJECT_UNAUTHORIZED=0 is set',
-        '--ca adds another',
+        '`--ca` adds another',
         'NODE_EXTRA_CA_CERTS adds others',
       ],
     ],

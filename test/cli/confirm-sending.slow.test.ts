@@ -48,7 +48,7 @@ describe('without a terminal', () => {
     expect([code, stdout]).toEqual([2, '']);
     expect(stderr).toMatch(/^hookproof: nothing was sent: this sends /);
     expect(stderr).toMatch(says);
-    expect(stderr).toContain('Write the `url` into hookproof.yaml (`hookproof init` makes one), or give `--yes`.');
+    expect(stderr).toContain('Set `url` in hookproof.yaml (`hookproof init` creates one), or give `--yes`.');
     expect(stderr).toContain('(SEND_NOT_CONFIRMED)');
   });
 

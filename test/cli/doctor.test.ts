@@ -80,7 +80,7 @@ describe('exit codes', () => {
     const open = { ...env, HOOKPROOF_SIGNATURE_HEADER: 'X_Signature' };
     const said = await Promise.all([doctor(MATERIAL.slice(2), open), doctor([...MATERIAL.slice(2), '--strict'], open)]);
     expect(said.map(({ code }) => code)).toEqual([0, 1]);
-    expect(said[1]?.stdout).toMatch(/\nExit code 1: --strict, and there is advice\.\n$/);
+    expect(said[1]?.stdout).toMatch(/\nExit code 1: `--strict` is given, and there is advice\.\n$/);
     expect((await doctor([url, ...MATERIAL, '--strict'])).code).toBe(0);
   });
 

@@ -61,7 +61,7 @@ it('shows why a delivery is refused, keeps it, and replays it as it was and newl
   const edited = await replay(id, '--set', 'data.providerId=other', '--sign');
   expect(edited).toMatchObject({ code: 0, stdout: expect.stringContaining('changed, was') });
   const unsigned = await replay(id, '--set', 'data.providerId=other');
-  expect(unsigned).toMatchObject({ code: 1, stderr: expect.stringContaining('`--sign` makes a new one') });
+  expect(unsigned).toMatchObject({ code: 1, stderr: expect.stringContaining('`--sign` creates a new one') });
   const script = await replay(id, '--curl');
   expect(script).toMatchObject({ code: 0, stdout: expect.stringContaining('curl -i') });
   const list = (await hookproof(['replay', '--list'], { env: own })).stdout;

@@ -75,7 +75,7 @@ describe('the configuration of a receiver', () => {
   it('is accepted with a warning when it is unwise, without the value', () => {
     const short = randomBytes(8).toString('hex');
     expect(warningsOf({ signing: { secrets: [SECRET] } })).toEqual([]);
-    expect(warningsOf({ open: true })).toEqual(['open: anyone can deliver']);
+    expect(warningsOf({ open: true })).toEqual(['`open: true`: anyone can deliver']);
     expect(warningsOf({ signing: { secrets: [SECRET, short] } })).toEqual([
       'an HMAC secret is shorter than 32 characters',
     ]);

@@ -34,7 +34,7 @@ describe('reloadSecrets', () => {
     ['a placeholder', ['undefined']],
   ])('keeps the old secrets when there is %s', async (_, secrets) => {
     receiver = await startReceiver({ signing: { secrets: [SECRET] } });
-    expect(() => receiver.reloadSecrets(secrets)).toThrow('secrets is empty, or one of its values is.');
+    expect(() => receiver.reloadSecrets(secrets)).toThrow('`secrets` is empty, or one of its values is.');
     expect([await statusWith(SECRET), await statusWith('')]).toEqual([200, 401]);
   });
 

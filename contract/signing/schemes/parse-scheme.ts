@@ -29,7 +29,7 @@ function template(needed: string | null, ...others: readonly string[]) {
 
 const headerName = text
   .regex(TOKEN, 'is not the name of a header')
-  .refine((name) => !RESERVED_HEADERS.has(name.toLowerCase()), 'is a header that every request has for itself');
+  .refine((name) => !RESERVED_HEADERS.has(name.toLowerCase()), 'is a header that is set for each request');
 
 const SECONDS = 'must be a number of seconds from 1 to 2592000';
 const seconds = z
@@ -94,7 +94,7 @@ export const schemeLiteral = z
     const refuse = (path: string, message: string) => context.addIssue({ code: 'custom', path: [path], message });
     const sent = Object.values(headers).flatMap(placeholdersIn);
     const times = sent.filter((name) => name === 'signature').length;
-    if (times !== 1) refuse('headers', `have {signature} ${times} times; exactly one header must have it`);
+    if (times !== 1) refuse('headers', `contain {signature} ${times} times; exactly one header must contain it`);
     const lower = (group: object = {}) => Object.keys(group).map((name) => name.toLowerCase());
     const [names, older] = [lower(headers), lower(scheme['older-signatures'])];
     if (new Set(names).size < names.length) refuse('headers', 'have a name twice');
@@ -109,14 +109,14 @@ export const schemeLiteral = z
       refuse('older-signatures', 'need a header with {signature} that has neither {timestamp} nor {id}');
     }
     for (const name of ['timestamp', 'id']) {
-      if (sent.filter((one) => one === name).length > 1) refuse('headers', `have {${name}} more than once`);
+      if (sent.filter((one) => one === name).length > 1) refuse('headers', `contain {${name}} more than once`);
       if (sent.includes(name) && !placeholdersIn(signed).includes(name)) {
         refuse('signed', `lacks {${name}}, which a header sends: anyone could change it`);
       }
     }
     for (const name of placeholdersIn(signed)) {
       if (['timestamp', 'id'].includes(name) && !sent.includes(name)) {
-        refuse('signed', `has {${name}}, which no header sends`);
+        refuse('signed', `contains {${name}}, which no header sends`);
       }
     }
     if (scheme['tolerance-seconds'] !== undefined && !sent.includes('timestamp')) {

@@ -110,8 +110,8 @@ export function* waysToSign(scheme: Scheme, input: SchemeInput, secret: string):
         const digest = hmac(bytes, key, name);
         for (const [encoding, title] of Object.entries(ENCODINGS)) {
           const problems = [
-            form !== undefined && `It was made over ${form.what} instead of the received bytes.`,
-            template !== scheme.signed && `It was made over ${template}, not over ${scheme.signed}.`,
+            form !== undefined && `It was computed over ${form.what} instead of the received bytes.`,
+            template !== scheme.signed && `It was computed over ${template}, not over ${scheme.signed}.`,
             how !== null && `The key was ${how}.`,
             name !== scheme.algorithm && `It was made with ${name}, not with ${scheme.algorithm}.`,
             encoding !== scheme.encoding && `It is written in ${title}, not in ${ENCODINGS[scheme.encoding]}.`,

@@ -94,7 +94,7 @@ export class FleetRegister {
     const caveats = [
       ...(complete
         ? []
-        : ['The last certification is incomplete: still running, or interrupted. Continue with --resume.']),
+        : ['The last certification is incomplete: still running, or interrupted. Continue with `--resume`.']),
       ...(shard === null ? [] : [`Shard ${shard.index} of ${shard.of}: only some of the partners.`]),
     ];
     await writePartnersPage({ outputDir: this.#folder }, now, { changes, caveats });

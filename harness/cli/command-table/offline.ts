@@ -86,7 +86,7 @@ function addSigningCommands(program: Command, action: ActionMaker): void {
     .option('--as <encoding>', 'sign with this fault or encoding; `--as list` lists them', 'base64')
     .option('--header-line [name]', 'print the whole header line, for `curl --header` (default: X-Service-Signature)')
     .addOption(schemeOption('print the headers of a delivery in the scheme of another service'))
-    .option('--id <id>', 'message id, with --scheme (default: made from the body)')
+    .option('--id <id>', 'message id, with --scheme (default: derived from the body)')
     .option('--timestamp <seconds>', 'time of the message in seconds since 1970, with --scheme (default: now)')
     .option('--url <url>', 'URL of the endpoint, for a scheme that signs it')
     .addHelpText('after', SIGN_HELP)

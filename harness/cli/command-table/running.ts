@@ -53,7 +53,7 @@ and json. Exits 0 if nothing new fails, 1 if a check fails that did not fail bef
 Warnings count if the new run is strict; failures in its baseline do not.`;
 
 const BASELINE_HELP = `
-New entries expire after 90 days. Fill in their reason and owner, or pass --reason and --owner for all of them, also
+New entries expire after 90 days. Fill in their reason and owner, or pass --reason and --owner for all of them, now or
 later: only placeholders are replaced. This command does not run in CI (when the variable CI is set): there, a new
 failure must fail the build.
 

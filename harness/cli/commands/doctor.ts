@@ -70,7 +70,7 @@ function exitOf(
   if (problem > 0) {
     return { exitCode: 1, decidedBy: `there ${problem === 1 ? 'is a problem' : `are ${problem} problems`}` };
   }
-  if (strict && advice > 0) return { exitCode: 1, decidedBy: '--strict, and there is advice' };
+  if (strict && advice > 0) return { exitCode: 1, decidedBy: '`--strict` is given, and there is advice' };
   return { exitCode: 0, decidedBy: 'there is no problem' };
 }
 

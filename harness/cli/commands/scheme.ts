@@ -68,7 +68,7 @@ function schemeCalled(name: string, url: string | undefined): Scheme {
   if (scheme === undefined) throw new Error(`the command line has taken the unknown scheme ${name}`);
   if (url === undefined && scheme.signed.includes('{url}')) {
     throw new HookproofError('SCHEME_NEEDS_URL', `${scheme.title} signs the URL of the endpoint`, {
-      hint: 'Give it with `--url`, exactly as it is registered at the sender.',
+      hint: 'Give it with `--url`, exactly as it is registered with the sender.',
     });
   }
   return scheme;
@@ -77,7 +77,7 @@ function schemeCalled(name: string, url: string | undefined): Scheme {
 function epochSeconds(text: string): number {
   if (/^\d{1,12}$/.test(text)) return Number(text);
   throw new HookproofError('SCHEME_TIMESTAMP', `\`--timestamp ${text}\` is not a number of seconds since 1970`, {
-    hint: 'Give for example 1767225600, or leave the option out for the present time.',
+    hint: 'For example, give 1767225600, or omit the option to use the current time.',
   });
 }
 

@@ -41,7 +41,7 @@ export async function signCommand(file: string, flags: SignFlags): Promise<numbe
   }
   if (scheme !== undefined) {
     if (flags.as === 'base64') return signInScheme(file, { ...flags, scheme });
-    throw new HookproofError('SIGN_ONE_WAY', '`--as` makes mistakes of the scheme of this service alone', {
+    throw new HookproofError('SIGN_ONE_WAY', '`--as` supports only mistakes in the scheme of this service', {
       hint: 'Leave `--as` or `--scheme` out.',
     });
   }

@@ -100,7 +100,7 @@ export async function replayCommand(ids: readonly string[], flags: ReplayFlags):
   printAdvice(config.advice);
   if (curl === true) return printScripts(edited, config.partner);
   if ((set.length > 0 || replaced !== undefined) && signing === undefined) {
-    process.stderr.write('note: the body was replaced, but the signature was not: `--sign` makes a new one\n');
+    process.stderr.write('note: the body was replaced, but the signature was not: `--sign` creates a new one\n');
   }
   await confirmSending(config, yes, () => `${counted(deliveries.length, 'captured request')}`);
   return sendAll(edited, config, { sign: sign === true, path: url.pathname, signedUrl });
@@ -206,7 +206,7 @@ async function sendAll(
       ),
     );
     if (captured !== null && captured.target !== path && path !== '/') {
-      process.stderr.write(`note: ${id} was sent to ${visible(captured.target)}: its own path, not that of --to\n`);
+      process.stderr.write(`note: ${id} was sent to ${visible(captured.target)}: its own path, not that of \`--to\`\n`);
     }
   }
   process.stdout.write(`${accepted} of ${deliveries.length} answered ${scheme.accepts.join(' or ')}\n`);

@@ -32,6 +32,6 @@ export function schemeOfReceiver(flags: SchemeFlags): Scheme | undefined {
   const [flag] = Object.entries(others).find(([, value]) => value !== undefined) ?? [];
   if (flag === undefined) return scheme;
   throw new HookproofError('RECEIVER_SCHEME', `\`${flag}\` cannot be combined with \`--scheme\``, {
-    hint: 'Leave it out, and the variable for it: it is for the notifications of the specification.',
+    hint: 'Remove the flag and its variable: they apply only to the notifications of the specification.',
   });
 }

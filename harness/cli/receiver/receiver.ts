@@ -173,7 +173,7 @@ function reloadSecrets(
   if (files.length === 0 || files.includes('-')) {
     return refuseToReload('secrets', 'not all of them come from a `--secret-file` path');
   }
-  if (inspect !== undefined) return refuseToReload('secrets', 'the inspector uses those that were read at the start');
+  if (inspect !== undefined) return refuseToReload('secrets', 'the inspector uses those that were read at start-up');
   return reloadFiles({
     noun: 'secrets',
     failure: 'secrets-reload-failed',

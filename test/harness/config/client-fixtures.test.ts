@@ -203,7 +203,7 @@ describe('mtls.fixtures', () => {
       message:
         'hookproof.yaml:7:12: mtls.fixtures.expired.key: ' +
         'the file expired.key is encrypted, and no passphrase is configured',
-      hint: `Add passphrase: \${env:NAME} or \${file:PATH} next to cert and key.`,
+      hint: `Add \`passphrase\`, as \${env:NAME} or \${file:PATH}, next to \`cert\` and \`key\`.`,
     });
   });
 });

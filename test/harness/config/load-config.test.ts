@@ -151,7 +151,7 @@ describe('loadConfig', () => {
     expect(await refusal({ flags: { url: undefined } })).toEqual({
       code: 'CONFIG_URL_MISSING',
       message: 'no endpoint URL was given',
-      hint: 'Give it as an argument of the command, as HOOKPROOF_URL, or as url in hookproof.yaml.',
+      hint: 'Give it as an argument of the command, as HOOKPROOF_URL, or as `url` in hookproof.yaml.',
     });
   });
 
@@ -310,7 +310,7 @@ describe('profiles', () => {
     const { message } = await refusal({ yaml: 'url: http://partner.example/\nprofile: staging\n' });
     expect(message).toBe(`the configuration has 2 problems:
   hookproof.yaml:2:10: profile: the profile staging ${NO_SECRET}
-    Give the secret with --secret-file, HOOKPROOF_SECRET, or hmac.secret in the configuration file.
+    Give the secret with \`--secret-file\`, HOOKPROOF_SECRET, or \`hmac.secret\` in the configuration file.
   hookproof.yaml:2:10: profile: the profile staging ${NO_HTTPS}
     Give an https:// URL. Only an endpoint on this machine may use plain HTTP.`);
   });

@@ -12,12 +12,12 @@ const KNOWN =
 const REFER = `Write \${env:NAME} for an environment variable, or \${file:PATH} for a file.`;
 const QUOTES = 'Put the value in quotes.';
 const RENAME = 'Rename it, or remove it.';
-const PAIR = 'Write a setting as key: value.';
+const PAIR = 'Write a setting as `key: value`.';
 
 const LIST = 'Write [one, two], or one item per line after a dash; leave the key out for none.';
 const INDENT = 'Indent them below it, one per line.';
 const GIVE = 'Give it a value, or remove the key.';
-const AT_LEAST = 'Write at least url: https://…, or remove the file.';
+const AT_LEAST = 'Write at least `url: https://…`, or remove the file.';
 const ALL_KEYS = `Known keys: ${KNOWN}.`;
 
 const SCHEME = 'docs/schemes.md has an example. `hookproof list --what schemes` lists the built-in ones.';
@@ -63,7 +63,11 @@ const REFUSED: Record<string, readonly (readonly [yaml: string, message: string,
       SCHEME,
     ],
     [scheme('algorithm: md5'), '6:14: scheme.algorithm: must be sha1, sha256, sha512 or ed25519', SCHEME],
-    [scheme('signed: "{timestamp}.{body}"'), '6:11: scheme.signed: has {timestamp}, which no header sends', SCHEME],
+    [
+      scheme('signed: "{timestamp}.{body}"'),
+      '6:11: scheme.signed: contains {timestamp}, which no header sends',
+      SCHEME,
+    ],
     [scheme('signed: "{nonce}{body}"'), '6:11: scheme.signed: may only have {body}, {timestamp}, {id}, {url}', SCHEME],
     [scheme('signature: v1'), '6:14: scheme.signature: must have {value} once', SCHEME],
     [
@@ -74,12 +78,12 @@ const REFUSED: Record<string, readonly (readonly [yaml: string, message: string,
     [scheme('tolerance-seconds: 300'), '6:22: scheme.tolerance-seconds: needs a header with {timestamp}', SCHEME],
     [
       scheme('headers: { X-A: "{signature}", X-B: "{signature}" }'),
-      '6:12: scheme.headers: have {signature} 2 times; exactly one header must have it',
+      '6:12: scheme.headers: contain {signature} 2 times; exactly one header must contain it',
       SCHEME,
     ],
     [
       scheme('headers: { Host: "{signature}" }'),
-      '6:20: scheme.headers.Host: is a header that every request has for itself',
+      '6:20: scheme.headers.Host: is a header that is set for each request',
       SCHEME,
     ],
     [
@@ -175,7 +179,7 @@ const REFUSED: Record<string, readonly (readonly [yaml: string, message: string,
     ['url: "\\q"\n', '1:7: there is an unknown escape sequence', 'Put the value in single quotes.'],
     ['url: !secret a\n', '1:6: a value begins with !', QUOTES],
     ['url: *secret\n', '1:6: a value begins with *', QUOTES],
-    ['url: https://a.example/\n---\nurl: x\n', '2:1: a second document begins', 'Remove the line --- before it.'],
+    ['url: https://a.example/\n---\nurl: x\n', '2:1: a second document begins', 'Remove the line `---` before it.'],
     ['? [a]\n: b\n', '1:3: a key is not plain text', PAIR],
     [
       'a: &a [x, x]\nb: &b [*a, *a, *a, *a]\nc: &c [*b, *b, *b, *b]\nd: [*c, *c, *c]\n',
@@ -297,7 +301,7 @@ describe('the configuration file', () => {
 
   it('causes an advice when it has the other extension', async () => {
     expect((await load({ files: { 'hookproof.yml': 'nonsense: 1\n' } })).advice).toContain(
-      'hookproof.yml is ignored; rename it to hookproof.yaml, or name it with --config.',
+      'hookproof.yml is ignored; rename it to hookproof.yaml, or name it with `--config`.',
     );
   });
 

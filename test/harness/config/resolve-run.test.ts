@@ -4,7 +4,7 @@ import { type ConfigFlags, loadConfig } from '../../../harness/config/index.ts';
 import { load, refusal } from './workspace.ts';
 
 const PROFILES = 'Choose from basic, staging, production.';
-const LINE = "Write name, colon and value: --header 'X-Tenant: acme'.";
+const LINE = "Write name, colon and value: `--header 'X-Tenant: acme'`.";
 
 /** For each flag its invalid values, the message (`%s` is the value), and the hint. */
 const REFUSED: readonly (readonly [flag: keyof ConfigFlags, values: readonly string[], what: string, hint: string])[] =

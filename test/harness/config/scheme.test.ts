@@ -48,7 +48,7 @@ describe('the scheme of a configuration', () => {
   it.each([
     [{ scheme: 'strip' }, SECRET, '"strip" is not a scheme', 'Did you mean stripe?'],
     [{ scheme: 'stripe', signatureHeader: 'X-Sig' }, SECRET, 'the scheme stripe names its headers', 'Remove it'],
-    [{ scheme: 'svix' }, { HOOKPROOF_SECRET: 'not base64!' }, 'the secret is not one of Svix', 'whsec_<Base64>'],
+    [{ scheme: 'svix' }, { HOOKPROOF_SECRET: 'not base64!' }, 'the secret is not a secret of Svix', 'whsec_<Base64>'],
     [
       { scheme: 'standard-webhooks-ed25519' },
       SECRET,
@@ -101,7 +101,7 @@ describe('samples.deliveries', () => {
   it.each([
     [yaml('missing.json'), 'the file missing.json does not exist'],
     [yaml('bad.json'), 'bad.headers:2 is not a header line'],
-    [yaml('own.json'), 'own.headers:1 has Host, which every request has for itself'],
+    [yaml('own.json'), 'own.headers:1 has Host, which is set for each request'],
     [yaml('key.json'), 'key.headers:1 has Authorization, which carries credentials'],
     [yaml('sig.json'), 'sig.headers:1 has x-hub-signature-256, which every delivery gets from the scheme'],
     [yaml('odd.json'), 'odd.headers is not UTF-8 text'],

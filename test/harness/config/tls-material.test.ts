@@ -393,7 +393,7 @@ describe('the settings of TLS', () => {
     expect(await refusal({ flags: { clientCert: 'client.pem' }, files: files() })).toEqual({
       code: 'CONFIG_TLS',
       message: '--client-cert: the client certificate has no client key',
-      hint: 'Give both: --client-cert and --client-key.',
+      hint: 'Give both: `--client-cert` and `--client-key`.',
     });
     expect((await refusal({ flags: { clientKey: 'client.key' }, files: files() })).message).toBe(
       '--client-key: the client key has no client certificate',

@@ -88,7 +88,7 @@ describe('repeated notifications', () => {
   it('are counted if each of them was delivered once', () => {
     expect(repeating()).toMatchObject({
       mistake: 'effect-and-id-apart',
-      title: 'Handles 4 of 20 notifications again that were delivered once',
+      title: 'Handles 4 of 20 notifications more than once, although delivered once',
     });
   });
 
@@ -125,7 +125,7 @@ describe('repeated notifications', () => {
     expect(diagnosis.map(({ mistake, title }) => [mistake, title])).toEqual([
       [
         'effect-and-id-apart',
-        expect.stringMatching(/^Handles \d+ of \d+ notifications again that were delivered once$/),
+        expect.stringMatching(/^Handles \d+ of \d+ notifications more than once, although delivered once$/),
       ],
     ]);
   });

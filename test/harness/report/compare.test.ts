@@ -199,7 +199,7 @@ Fixed (1)
     const comparison = pair({ results: results.map((one) => ({ ...one, verdict: 'pass' })) }, { results });
     const shown = (verbose: boolean) =>
       renderComparison(comparison, ['a', 'b'], { columns: 80, color: false, unicode: true, verbose });
-    expect(shown(false)).toContain('  and 15 more, listed by --verbose\n');
+    expect(shown(false)).toContain('  and 15 more (see `--verbose`)\n');
     expect(shown(true).match(/x\/\d+/g)).toHaveLength(20);
   });
 });

@@ -386,7 +386,7 @@ describe('the verbose report', () => {
     const curl = Array.from({ length: 40 }, (_, index) => `line ${index}`).join('\n');
     const result = resultWith({ verdict: 'fail', observed: '200', reproduce: { curl, command: 'hookproof run' } });
     const report = renderHuman(documentWith({ results: [result] }), VERBOSE);
-    expect(report).toContain('    curl      a script of 40 lines: see --reporter json\n');
+    expect(report).toContain('    curl      a script of 40 lines: see `--reporter json`\n');
     expect(report).not.toContain('line 1');
   });
 

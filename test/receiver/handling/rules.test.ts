@@ -26,13 +26,13 @@ describe('the settings', () => {
   });
 
   it.each([
-    [{ attempts: 0 }, 'handling.attempts is not a whole number between 1 and'],
+    [{ attempts: 0 }, '`handling.attempts` is not a whole number between 1 and'],
     [{ concurrency: 1.5 }, 'handling.concurrency'],
     [{ timeLimitMs: 2 ** 31 }, 'handling.timeLimitMs'],
-    [{ firstDelayMs: -1 }, 'handling.firstDelayMs is not a whole number between 0 and'],
+    [{ firstDelayMs: -1 }, '`handling.firstDelayMs` is not a whole number between 0 and'],
     [{ pollMs: Number.NaN }, 'handling.pollMs'],
-    [{ retries: 5 }, 'handling.retries is not a setting'],
-    [{ toString: 5 }, 'handling.toString is not a setting'],
+    [{ retries: 5 }, '`handling.retries` is not a setting'],
+    [{ toString: 5 }, '`handling.toString` is not a setting'],
   ])('%o is rejected', (given, message) => {
     expect(() => resolveHandlingPolicy(given as object)).toThrow(
       expect.objectContaining({ code: 'RECEIVER_HANDLING', message: expect.stringContaining(message) }),

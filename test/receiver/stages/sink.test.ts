@@ -116,8 +116,8 @@ describe('the options of a sink', () => {
   const sink: NotificationSink = { put: async () => 'new' };
 
   it.each<[string, ReceiverOptions, RegExp]>([
-    ['an inbox', { sink, inbox: memoryInbox() }, /sink and inbox/],
-    ['a handler, which needs claims', { sink, handlers: { CAAS_BUY: () => {} } }, /sink and handlers/],
+    ['an inbox', { sink, inbox: memoryInbox() }, /`sink` and `inbox`/],
+    ['a handler, which needs claims', { sink, handlers: { CAAS_BUY: () => {} } }, /`sink` and `handlers`/],
     ['no put', { sink: {} as NotificationSink }, /put/],
     ['no time limit', { sink, sinkTimeLimitMs: 0 }, /sinkTimeLimitMs/],
     ['a time limit that no timer supports', { sink, sinkTimeLimitMs: 2 ** 31 }, /sinkTimeLimitMs/],

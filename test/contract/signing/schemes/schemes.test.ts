@@ -189,14 +189,14 @@ describe('a scheme', () => {
       return verifyWithScheme(scheme, { ...input, headers }, STANDARD_SECRET, NOW).problems;
     };
     expect(reasons({ secret: { encoding: 'utf8' } })).toEqual(['The key was the whole secret as text.']);
-    expect(reasons({ signed: '{body}' })).toEqual(['It was made over {body}, not over {id}.{timestamp}.{body}.']);
+    expect(reasons({ signed: '{body}' })).toEqual(['It was computed over {body}, not over {id}.{timestamp}.{body}.']);
     expect(reasons({ algorithm: 'sha1' })).toEqual(['It was made with sha1, not with sha256.']);
     expect(reasons({ encoding: 'hex', signed: '{timestamp}.{body}' })).toEqual([
-      'It was made over {timestamp}.{body}, not over {id}.{timestamp}.{body}.',
+      'It was computed over {timestamp}.{body}, not over {id}.{timestamp}.{body}.',
       'It is written in hex, not in Base64.',
     ]);
     expect(reasons({}, Buffer.from(rewriteJson(input.body.toString(), PYTHON)))[0]).toMatch(
-      /^It was made over .* instead of the received bytes\.$/,
+      /^It was computed over .* instead of the received bytes\.$/,
     );
     expect(reasons({ signature: 'v2,{value}' })).toEqual(['No signature has the form v1,{value}.']);
   });

@@ -72,18 +72,22 @@ const usual = (refusal: (req: IncomingMessage) => number | undefined): Decide =>
 };
 
 export const orders: readonly CorrectReceiver[] = [
-  deciding('key-before-body', 'Rejects a wrong API key before reading the body, and keeps the connection open.', () => {
-    return async (req, _res, options) => {
-      if (req.method !== 'POST') return 405;
-      if (!sameText(onlyHeader(req, 'x-api-key'), options.apiKey)) return 401;
-      const body = await bodyOf(req);
-      if (!isAuthentic(req, body, options)) return 401;
-      return idOf(body) === undefined ? 400 : 200;
-    };
-  }),
+  deciding(
+    'key-before-body',
+    'Rejects an invalid API key before reading the body, and keeps the connection ' + 'open.',
+    () => {
+      return async (req, _res, options) => {
+        if (req.method !== 'POST') return 405;
+        if (!sameText(onlyHeader(req, 'x-api-key'), options.apiKey)) return 401;
+        const body = await bodyOf(req);
+        if (!isAuthentic(req, body, options)) return 401;
+        return idOf(body) === undefined ? 400 : 200;
+      };
+    },
+  ),
   deciding(
     'key-before-body-closing',
-    'Rejects a wrong API key before reading the body, and closes the connection.',
+    'Rejects an invalid API key before reading the body, and closes the connection.',
     () => {
       return async (req, res, options) => {
         const keyed = sameText(onlyHeader(req, 'x-api-key'), options.apiKey);
