@@ -1,5 +1,6 @@
 /** Certificates for tests, with real keys and envelopes, and a run of a few checks. */
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
+import type { Scheme } from '../../../contract/signing/index.ts';
 import { makeKeyPair } from '../../../harness/certify/index.ts';
 import { issueCertificate } from '../../../harness/certify/issue.ts';
 import type { VerifyOptions } from '../../../harness/certify/verify.ts';
@@ -57,12 +58,13 @@ export function certifiedDocument(parts: Partial<ResultDocument> = {}): ResultDo
 
 export const DOCUMENT_BYTES = Buffer.from('{"the":"result document"}\n');
 
-export function certificate(privateKey: KeyObject, document = certifiedDocument()): Buffer {
+export function certificate(privateKey: KeyObject, document = certifiedDocument(), scheme?: Scheme): Buffer {
   return Buffer.from(
     issueCertificate({
       document,
       documentBytes: DOCUMENT_BYTES,
       url: URL_OF_PARTNER,
+      scheme,
       leafKey: LEAF_KEY,
       trust: 'public',
       configurationBytes: Buffer.from('{"url":"..."}\n'),

@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { SERVICE_SCHEME } from '../../../contract/signing/index.ts';
+import { schemeLiteral } from '../../../contract/signing/schemes/parse-scheme.ts';
 import { canonicalJson, type Json } from '../../../harness/certify/canonical-json.ts';
 import { envelopeText, preAuthenticationEncoding, signEnvelope } from '../../../harness/certify/dsse.ts';
 import { keyIdOf, verifyCertificate } from '../../../harness/certify/index.ts';
@@ -126,6 +128,41 @@ describe('the evidence level of a certificate', () => {
     const level = { ...evidence, level: 2 as const };
     expect(verify({}, certificate(privateKey, { ...document, evidence: level }))).toEqual(invalidFor('malformed'));
     expect(verify({}, certificate(privateKey, certifiedDocument({ evidence })))).toEqual(invalidFor('malformed'));
+  });
+});
+
+describe('the scheme of a certificate', () => {
+  const own = schemeLiteral.parse({
+    name: 'acme',
+    headers: { 'X-Time': '{timestamp}', 'X-Sig': '{signature}' },
+    signed: '{timestamp}.{body}',
+    algorithm: 'sha256',
+    encoding: 'hex',
+    'tolerance-seconds': 60,
+    accepts: [204],
+  });
+  const document = certifiedDocument();
+  const inScheme = { ...document, target: { ...document.target, scheme: 'acme' } };
+  const certified = certificate(privateKey, inScheme, own);
+  const reasons = (bytes: Buffer, scheme?: VerifyOptions['scheme']) =>
+    verifyCertificate(bytes, options(publicKey, { ...(scheme && { scheme }) })).reasons.map(({ code }) => code);
+
+  it('is compared by name, or by what defines it, where one is required', () => {
+    expect([undefined, 'acme', own, { ...own, title: 'Other' }].map((one) => reasons(certified, one))).toEqual(
+      Array(4).fill([]),
+    );
+    const others = ['service', 'stripe', { ...own, toleranceSeconds: 61 }, SERVICE_SCHEME];
+    expect(others.map((one) => reasons(certified, one))).toEqual(Array(4).fill(['other-scheme']));
+    expect(['service', SERVICE_SCHEME, 'acme'].map((one) => reasons(original, one))).toEqual([
+      [],
+      [],
+      ['other-scheme'],
+    ]);
+  });
+
+  it('is that of the run', () => {
+    expect(() => certificate(privateKey, document, own)).toThrow('the run was in another scheme');
+    expect(() => certificate(privateKey, inScheme)).toThrow('the run was in another scheme');
   });
 });
 
