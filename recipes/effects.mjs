@@ -5,7 +5,7 @@
 import { readFileSync } from 'node:fs';
 
 const DECIMALS = { BTC: 8, ETH: 18, USDC: 6, GUSD: 2, NEO: 0 };
-/** Longer amounts are omitted. */
+/** Amounts with more digits are omitted. */
 const MAX_DIGITS = 1000;
 
 function handling({ id, type, data }) {

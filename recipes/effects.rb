@@ -7,7 +7,7 @@ require 'json'
 require 'uri'
 
 DECIMALS = { 'BTC' => 8, 'ETH' => 18, 'USDC' => 6, 'GUSD' => 2, 'NEO' => 0 }.freeze
-MAX_DIGITS = 1000 # Longer amounts are omitted.
+MAX_DIGITS = 1000 # Amounts with more digits are omitted.
 
 def handling(line)
   id, type, data = JSON.parse(JSON.parse(line).fetch('body')).values_at('id', 'type', 'data')

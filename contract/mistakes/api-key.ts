@@ -201,7 +201,7 @@ export const API_KEY_MISTAKES = mistakes({
     title: 'Inserts the API key into the text of an SQL query',
     seen: 'Lookups that build the query with + or a template string, often in scripts next to the real application.',
     why:
-      'SQL injection: a key with a condition always matches, a broken query leads to a 500, and more than the ' +
+      'SQL injection: a key that adds a condition always matches, a broken query leads to a 500, and more than the ' +
       'check can be compromised.',
     fix: {
       rule: 'Bind the key as a parameter, and compare the result with the header again.',
@@ -336,8 +336,8 @@ export const API_KEY_MISTAKES = mistakes({
       'Function platforms and gateways that pass headers as a plain map, exact comparisons of header names, and ' +
       'values that keep surrounding spaces or tabs.',
     why:
-      'HTTP ignores the case of names and whitespace around values. An HTTP/2 proxy writes names in lower case, ' +
-      'and every delivery through one that the receiver does not expect is answered 401.',
+      'HTTP ignores the case of names and whitespace around values. An HTTP/2 proxy writes names in lower case: if ' +
+      'the receiver does not expect that, it answers every delivery through the proxy with 401.',
     fix: {
       rule:
         'Look up headers without regard to letter case. Trim spaces and tabs around the value if the server has ' +

@@ -124,7 +124,7 @@ export const MTLS_MISTAKES = mistakes({
     seen:
       'Servers whose CA list for clients is the system bundle (`ssl_client_certificate ' +
       '/etc/ssl/certs/ca-certificates.crt`), or that have no list and fall back to it.',
-    why: 'Anyone who owns a domain gets a certificate from a public CA in a minute and can connect with it.',
+    why: 'Anyone who owns a domain can get a certificate from a public CA within a minute, and connect with it.',
     fix: {
       rule:
         'Use a separate list for client certificates that contains only the issuing CA (nginx ' +

@@ -194,8 +194,8 @@ function harmOf(result: ScenarioResult, cell: Cell | null, culprits: ReadonlySet
 }
 
 /**
- * The mistakes that are shown by a notification that was not handled or was handled repeatedly, whatever the check
- * tests. The first mistake is assumed if the check tests none of these mistakes, and so sends no duplicates.
+ * The mistakes that can cause a notification not to be handled, or to be handled repeatedly. If the check tests one of
+ * them, that one is meant. Otherwise the first is assumed, because such a check sends no duplicates.
  */
 const MISTAKES_BY_EFFECT: Readonly<Record<string, readonly [MistakeId, ...MistakeId[]]>> = {
   'effect-missing': ['acknowledged-before-stored', 'kind-not-handled', 'unknown-value-stops-work', 'copies-by-content'],

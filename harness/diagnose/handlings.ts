@@ -89,8 +89,8 @@ const sumOf = (groups: readonly { readonly explained: number }[]) =>
   groups.reduce((sum, { explained }) => sum + explained, 0);
 
 /**
- * Stands for an absent field. A receiver may read absent fields as one value or as several, such as null for a
- * notification without data.
+ * Stands for the value of an absent field. A receiver may treat all absent values as equal, or distinguish a few, such
+ * as null in a notification without data.
  */
 const ABSENT = '';
 const MAX_ABSENT = 2;

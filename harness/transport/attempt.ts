@@ -20,8 +20,8 @@ export type TransportPhase = 'dns' | 'connect' | 'tls' | 'send' | 'answer';
  *
  * - `dns`: the name does not resolve. `refused`: nothing is listening. `unreachable`: no route, or connecting timed
  *   out.
- * - `tls-untrusted`: the certificate is not trusted, expired or for another name. `tls`: any other handshake failure,
- *   including a rejected client certificate.
+ * - `tls-untrusted`: the certificate is untrusted, has expired or is for another name. `tls`: any other handshake
+ *   failure, including a rejected client certificate.
  * - `reset`: the connection was reset or closed before an answer arrived.
  * - `timeout`: the connection was made, but no complete answer arrived within the time limit.
  * - `invalid-http`: the bytes received are not an HTTP answer. `headers-too-large`: its headers exceed the limit.

@@ -157,7 +157,7 @@ const kinds: readonly Scenario[] = [
         }),
         'copies-by-content',
         {
-          defect: 'Does not handle a failed SELL and its REFUND, each once',
+          defect: 'Does not handle both a failed SELL and its REFUND exactly once',
           requirements: ['delivery-effect', 'refund-order', 'refund-amount'],
           note: 'A refund has the transaction of its failed sell; its amount must also stay decimal text.',
         },

@@ -196,7 +196,7 @@ const tolerance = ({ literal }: KitScheme) => literal.toleranceSeconds ?? 300;
 const at = (offset: (scheme: KitScheme) => number) =>
   message((scheme) => ({ timestamp: seconds(scheme) + offset(scheme) }));
 
-/** Replays an old delivery, and adds the current time: before the old one, after it, or at the end. */
+/** Replays an old delivery with the current time added: before the old time, after it, or at the end. */
 const twoTimes = (place: 'in-front' | 'behind' | 'at-end') => (label: string) =>
   changed(label, (body, kit, scheme) => {
     const old = { ...scheme, timestamp: seconds(scheme) - 2 * tolerance(scheme) };

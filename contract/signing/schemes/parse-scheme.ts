@@ -4,7 +4,7 @@ import { RESERVED_HEADERS, TOKEN } from '../../delivery.ts';
 import type { Scheme } from './scheme.ts';
 import { SCHEMES } from './schemes.ts';
 
-const text = z.string('must be a text').regex(/^[\t\x20-\x7e]*$/, 'may only have printable ASCII characters');
+const text = z.string('must be a text').regex(/^[\t\x20-\x7e]*$/, 'must contain only printable ASCII characters');
 const PLACEHOLDER = /\{([^{}]*)\}/g;
 
 /** Returns the names of the placeholders in a template. */
@@ -20,10 +20,10 @@ function template(needed: string | null, ...others: readonly string[]) {
   const all = [...(needed === null ? [] : [needed]), ...others];
   const list = all.map((name) => `{${name}}`).join(', ');
   return text
-    .refine((value) => placeholdersIn(value).every((name) => all.includes(name)), `may only have ${list}`)
+    .refine((value) => placeholdersIn(value).every((name) => all.includes(name)), `must contain only ${list}`)
     .refine(
       (value) => needed === null || placeholdersIn(value).filter((name) => name === needed).length === 1,
-      `must have {${needed}} once`,
+      `must contain {${needed}} once`,
     );
 }
 
@@ -57,7 +57,7 @@ const olderSignature = z.strictObject(
 
 const SHAPE = {
   name: text
-    .regex(/^[a-z][a-z0-9-]{0,40}$/, 'must have only a-z, 0-9 and -')
+    .regex(/^[a-z][a-z0-9-]{0,40}$/, 'must contain only a-z, 0-9 and -')
     .refine((name) => !TAKEN.has(name), 'is the name of a built-in scheme')
     .default('own'),
   title: text.max(80, 'has more than 80 characters').optional(),
@@ -97,9 +97,9 @@ export const schemeLiteral = z
     if (times !== 1) refuse('headers', `contain {signature} ${times} times; exactly one header must contain it`);
     const lower = (group: object = {}) => Object.keys(group).map((name) => name.toLowerCase());
     const [names, older] = [lower(headers), lower(scheme['older-signatures'])];
-    if (new Set(names).size < names.length) refuse('headers', 'have a name twice');
+    if (new Set(names).size < names.length) refuse('headers', 'contain a name twice');
     if (new Set([...names, ...older]).size < new Set(names).size + older.length) {
-      refuse('older-signatures', 'have the name of another header');
+      refuse('older-signatures', 'contain the name of another header');
     }
     if (older.length > 0 && scheme.algorithm === 'ed25519') {
       refuse('older-signatures', 'need a secret, and not the key pair of ed25519');

@@ -87,7 +87,7 @@ describe('a delivery in a scheme', () => {
       'signed over the body alone',
       () => sign({ ...scheme, signed: '{body}' }, [secret]),
       'The receiver answered 401. The signature does not match',
-      ['It was made over {body}, not over {timestamp}.{body}.'],
+      ['It was computed over {body}, not over {timestamp}.{body}.'],
     ],
     [
       'that is old',

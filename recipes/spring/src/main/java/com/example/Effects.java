@@ -18,7 +18,7 @@ import java.util.stream.*;
  */
 public class Effects {
     private static final Map<String, Integer> DECIMALS = Map.of("BTC", 8, "ETH", 18, "USDC", 6, "GUSD", 2, "NEO", 0);
-    /** Longer amounts are omitted. */
+    /** Amounts with more digits are omitted. */
     private static final int MAX_DIGITS = 1000;
     private static final ObjectMapper JSON = new ObjectMapper();
 
