@@ -189,7 +189,7 @@ An answer comes within 5 s even when the database does not respond. A notificati
 was 503 is a duplicate when it is sent again, and is handled once. The table lists the log lines about the inbox; the
 log also has one line for each rejected delivery. No line contains the password.
 
-A folder, file or disk that cannot be written is an error at the start with exit code 2 (\`INBOX_OPEN\`). So is a file
+A folder, file or disk that cannot be written is an error at start-up with exit code 2 (\`INBOX_OPEN\`). So is a file
 or log with damage, of which the tests have 20 kinds (\`INBOX_DAMAGED\`), a database with \`synchronous_commit = off\`
 (\`INBOX_NOT_DURABLE\`), and one whose encoding is not UTF8 (\`INBOX_ENCODING\`). A row that a database rejects is
 answered 503 alone: the rest of its batch is stored.

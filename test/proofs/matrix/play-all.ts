@@ -63,6 +63,6 @@ export async function playAll<T extends { readonly name: string } = Played>(
     }).finally(() => child.kill());
   }
   await Promise.all(Array.from({ length: Math.min(processes, tasks.length) }, work));
-  if (errors.length > 0) throw new Error(`these could not be played:\n${errors.join('\n')}`);
+  if (errors.length > 0) throw new Error(`these could not be run:\n${errors.join('\n')}`);
   return tasks.flatMap(({ name }) => played.get(name) ?? []);
 }

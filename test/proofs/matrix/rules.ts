@@ -53,7 +53,7 @@ export interface Matrix {
   readonly uncertain: readonly Uncertain[];
   /** One entry per repetition of the whole matrix. */
   readonly runs: readonly (readonly Played[])[];
-  /** Receivers that could not be played, with the missing programs. */
+  /** Receivers that could not be run, with the missing programs. */
   readonly leftOut: readonly { readonly name: string; readonly missing: readonly string[] }[];
 }
 
@@ -63,7 +63,7 @@ export const RULE_TITLES = {
   'idle-probe': 'Probes that kill no mutant',
   'wrong-exemption': 'Exemptions that do not hold',
   alarm: 'Correct receivers that raise an alarm',
-  'left-out': 'Correct receivers that cannot be played here',
+  'left-out': 'Correct receivers that cannot be run here',
   indistinguishable: 'Mutants that no scenario distinguishes',
   'differing-equivalents': 'Mutants that are declared equivalent but differ',
   'unknown-equivalent': 'Mutants that are declared equivalent to an unknown one',

@@ -127,7 +127,7 @@ ${notRun.length === 0 ? '' : `\nNot run:\n\n${notRun.join('\n')}\n`}
 
 ## Promises
 
-Each attack is played on a running copy. The second process of PHP shares the journal, because each delivery has a
+Each attack runs against a running copy. The second process of PHP shares the journal, because each delivery has a
 process of its own there; all others refuse to start. Memory is what an attack adds to the peak of the idle process.
 
 ${markdownTable(
