@@ -1,4 +1,5 @@
 /** Options of a test certificate, and its algorithms in Web Cryptography. */
+import type { webcrypto } from 'node:crypto';
 
 export type ExtendedKeyUsage = 'serverAuth' | 'clientAuth';
 
@@ -42,8 +43,11 @@ export type Hash = 'SHA-1' | 'SHA-256' | 'SHA-384' | 'SHA-512';
 
 const CURVES = { p256: 'P-256', p384: 'P-384', p521: 'P-521' } as const;
 
+/** The parameters of `subtle.generateKey`. TypeScript before 5.7 does not read the inferred type. */
+type KeyParameters = { name: string } | webcrypto.EcKeyGenParams | webcrypto.RsaHashedKeyGenParams;
+
 /** Returns the algorithm for `subtle.generateKey`. */
-export function keyAlgorithm(kind: KeyKind) {
+export function keyAlgorithm(kind: KeyKind): KeyParameters {
   switch (kind) {
     case 'ed25519':
       return { name: 'Ed25519' };
