@@ -82,6 +82,7 @@ export {
   type SendingStage,
   type SignChange,
   type Suite,
+  type SuiteName,
   type Transmission,
 } from './scenario.ts';
 export { STATEMENTS, type Statement } from './statements.ts';

@@ -3,6 +3,7 @@
  * purpose. An evidence level states what a run has judged in addition to the answers. Specification: Authentication
  * (recommended combinations).
  */
+import { isLoopback } from '../contract/hosts.ts';
 import { EVIDENCE_SOURCES, type EvidenceSource, type Feature } from './scenario.ts';
 
 export const PROFILES = ['basic', 'staging', 'production'] as const;
@@ -29,6 +30,44 @@ export const PROFILE_RULES: Readonly<Record<Profile, ProfileRules>> = {
     publicTrust: true,
   },
 };
+
+/** What is said about a feature that a profile needs and that is not configured. */
+const MISSING = {
+  hmac: 'an HMAC secret, but none is configured',
+  'api-key': 'an API key, but none is configured',
+  https: 'HTTPS, but the URL is plain HTTP',
+} as const;
+
+/** A feature that a profile needs and that is not configured. `what` follows "the profile NAME needs". */
+export interface MissingFeature {
+  readonly feature: keyof typeof MISSING;
+  readonly what: string;
+}
+
+/**
+ * Returns the features that the profile needs and that are not configured, and whether plain HTTP is only allowed
+ * because the endpoint is on this machine. Without a URL, HTTPS is not checked. Specification: Authentication
+ * (recommended combinations; HTTPS is required for production).
+ */
+export function missingFeatures(
+  profile: Profile,
+  configured: { readonly hmac: boolean; readonly 'api-key': boolean; readonly url: string | undefined },
+): { readonly missing: readonly MissingFeature[]; readonly plainLoopback: boolean } {
+  const { needs } = PROFILE_RULES[profile];
+  const url = configured.url === undefined ? null : new URL(configured.url);
+  const isPlain = url !== null && url.protocol !== 'https:';
+  const plainLoopback = isPlain && isLoopback(url.hostname);
+  const features = [
+    ...(['hmac', 'api-key'] as const).filter((feature) => needs.includes(feature) && !configured[feature]),
+    ...(isPlain && !plainLoopback ? (['https'] as const) : []),
+  ];
+  return { missing: features.map((feature) => ({ feature, what: MISSING[feature] })), plainLoopback };
+}
+
+/** Returns the advice for a profile whose endpoint on this machine has plain HTTP. */
+export function plainHttpAdvice(profile: Profile): string {
+  return `The profile ${profile} needs HTTPS; plain HTTP is allowed for an endpoint on this machine.`;
+}
 
 export const EVIDENCE_LEVELS = [0, 1, 2] as const;
 export type EvidenceLevel = (typeof EVIDENCE_LEVELS)[number];

@@ -658,9 +658,26 @@ export interface ChainScenario extends ScenarioText {
 
 export type Scenario = ProbeScenario | FlowScenario | ObservationScenario | HandshakeScenario | ChainScenario;
 
+export type SuiteName =
+  | 'valid'
+  | 'tls'
+  | 'mtls'
+  | 'typo-key'
+  | 'signature'
+  | 'api-key'
+  | 'combination'
+  | 'raw-body'
+  | 'malformed'
+  | 'http'
+  | 'leaks'
+  | 'delivery'
+  | 'effects'
+  | 'rotation'
+  | 'scheme';
+
 /** A named group of scenarios, in the order in which they run. */
 export interface Suite {
-  readonly name: string;
+  readonly name: SuiteName;
   readonly title: string;
   readonly scenarios: readonly Scenario[];
 }

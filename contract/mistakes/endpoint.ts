@@ -1,6 +1,9 @@
 import { UNSIGNED } from './consequences.ts';
 import { ids, mistakes } from './mistake.ts';
 
+/** Where known ids and required fields are configured. */
+export const SAMPLES_PLACE = '`samples` in the configuration file';
+
 /** Mistakes in the deployment of an endpoint, and mistakes that show only in a whole run. */
 export const ENDPOINT_MISTAKES = mistakes({
   'host-name-not-published': {
@@ -119,8 +122,8 @@ export const ENDPOINT_MISTAKES = mistakes({
     fix: {
       rule:
         'Register the handler for POST at exactly the path of the URL, including the prefix of a reverse proxy. If ' +
-        'the receiver answers 404 to ids that it does not know, list known ids under `samples` in the configuration ' +
-        'file.',
+        'the receiver answers 404 to ids that it does not know, list known ids under ' +
+        `${SAMPLES_PLACE}.`,
       express: 'A router that is mounted with `app.use(prefix, router)` adds the prefix to `router.post(path)`.',
       fastify: 'A plugin that is registered with `prefix` adds it to its routes.',
       nestjs:
@@ -168,8 +171,8 @@ export const ENDPOINT_MISTAKES = mistakes({
     fix: {
       rule:
         'Accept application/json and every field, type and status of the specification, and ignore unknown ones. If ' +
-        'the receiver looks ids up or needs additional fields, list known ids and these fields under `samples` in ' +
-        'the configuration file.',
+        'the receiver looks ids up or needs additional fields, list known ids and these fields under ' +
+        `${SAMPLES_PLACE}.`,
       nestjs: '`ValidationPipe({ forbidNonWhitelisted: true })` and `@IsEnum` reject what your DTO does not list.',
       fastapi: 'Declare types and statuses as `str`, and do not set `extra="forbid"`: the answer is 422.',
       django: 'A serializer of REST framework rejects what `choices` does not list.',
@@ -269,7 +272,8 @@ export const ENDPOINT_MISTAKES = mistakes({
         'Check that the parser gets the bytes that were verified: a body can be read only once. Then accept every ' +
         'field, type and status of the specification. Look also for what rejects it after the check: a missing ' +
         'status, a firewall that requires a User-Agent, another route. If the receiver looks ids up or needs ' +
-        'additional fields, list known ids and these fields under `samples` in the configuration file.',
+        'additional fields, list known ids and these fields under ' +
+        `${SAMPLES_PLACE}.`,
       express: 'Parse the verified buffer: `JSON.parse(req.body)`.',
       fastify: 'Parse the buffer that the content type parser returned.',
       nestjs: '`ValidationPipe({ forbidNonWhitelisted: true })` and `@IsEnum` reject what your DTO does not list.',

@@ -20,6 +20,7 @@ import { SKIPPED_VERIFICATION_MISTAKES } from './signature-skipped.ts';
 import { TLS_MISTAKES } from './tls.ts';
 import { VALID_MISTAKES } from './valid.ts';
 
+export { SAMPLES_PLACE } from './endpoint.ts';
 export type { FixByStack, Mistake } from './mistake.ts';
 export { CHAIN_MISTAKES } from './tls.ts';
 

@@ -1,10 +1,9 @@
 /** Resolves the configuration of a run from flags, the environment, hookproof.yaml and defaults, in this order. */
 
 import { resolve } from 'node:path';
-import { isLoopback } from '../../contract/hosts.ts';
 import { HookproofError } from '../../contract/index.ts';
 import { visible } from '../../contract/visible.ts';
-import { PROFILE_RULES, type Profile } from '../../scenarios/profiles.ts';
+import { missingFeatures, type Profile, plainHttpAdvice } from '../../scenarios/profiles.ts';
 import type { SourceOptions } from '../effects/index.ts';
 import type { Partner } from '../partner.ts';
 import type { Reporter } from '../report/reporters.ts';
@@ -221,40 +220,32 @@ function hostOf(url: string | boolean): string | null {
   return typeof url === 'string' && URL.canParse(url) ? new URL(url).hostname : null;
 }
 
-/**
- * Notes each feature that the profile requires but that is not configured. For an endpoint on loopback, plain HTTP only
- * adds advice. Specification: Authentication (recommended combinations; HTTPS is required for production).
- */
+/** Notes each feature that the profile requires but that is not configured. */
 function checkProfile(
   profile: Profile,
   given: Given<string>,
   partner: Partner | undefined,
   { problems, advice, attempted }: Resolution,
 ): void {
-  const { needs } = PROFILE_RULES[profile];
-  const note = (what: string, hint: string) =>
-    problems.push(problemWith(given, `the profile ${profile} needs ${what}`, hint, 'CONFIG_PROFILE'));
-  if (needs.includes('hmac') && !attempted.has('hmac.secret')) {
-    const hint = 'Give the secret with `--secret-file`, HOOKPROOF_SECRET, or `hmac.secret` in the configuration file.';
-    note('an HMAC secret, but none is configured', hint);
+  const configured = {
+    hmac: attempted.has('hmac.secret'),
+    'api-key': attempted.has('api-key.value'),
+    url: partner?.url,
+  };
+  const { missing, plainLoopback } = missingFeatures(profile, configured);
+  for (const { feature, what } of missing) {
+    const text = `the profile ${profile} needs ${what}`;
+    problems.push(problemWith(given, text, PROFILE_HINTS[feature], 'CONFIG_PROFILE'));
   }
-  if (needs.includes('api-key') && !attempted.has('api-key.value')) {
-    const hint = 'Give the key with `--api-key-file`, HOOKPROOF_API_KEY, or `api-key.value` in the configuration file.';
-    note('an API key, but none is configured', hint);
-  }
-  if (partner === undefined) return;
-  const url = new URL(partner.url);
-  if (url.protocol === 'https:') return;
-  if (isLoopback(url.hostname)) {
-    const message = `The profile ${profile} needs HTTPS; plain HTTP is allowed for an endpoint on this machine.`;
-    advice.push({ path: 'profile', reason: 'plain-http', message, hint: '' });
-    return;
-  }
-  note(
-    'HTTPS, but the URL is plain HTTP',
-    'Give an https:// URL. Only an endpoint on this machine may use plain HTTP.',
-  );
+  if (plainLoopback)
+    advice.push({ path: 'profile', reason: 'plain-http', message: plainHttpAdvice(profile), hint: '' });
 }
+
+const PROFILE_HINTS = {
+  hmac: 'Give the secret with `--secret-file`, HOOKPROOF_SECRET, or `hmac.secret` in the configuration file.',
+  'api-key': 'Give the key with `--api-key-file`, HOOKPROOF_API_KEY, or `api-key.value` in the configuration file.',
+  https: 'Give an https:// URL. Only an endpoint on this machine may use plain HTTP.',
+} as const;
 
 /**
  * Resolves reporters from flags alone, for commands that render reports without a run.

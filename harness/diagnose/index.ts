@@ -33,4 +33,5 @@ export {
 } from './refused-delivery.ts';
 export { configuredCredentials, explainRejection, explainWords } from './rejected-credentials.ts';
 export { acceptsAfterValid } from './run-findings.ts';
+export { SETTING_TEXTS } from './setting-texts.ts';
 export { guessStack } from './stack.ts';

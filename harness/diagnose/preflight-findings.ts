@@ -2,11 +2,12 @@
 
 import type { ChainAnalysis } from '../../certs/index.ts';
 import { CHAIN_FAULTS, type ChainFaultCode } from '../../contract/index.ts';
-import { CHAIN_MISTAKES, explainMistake } from '../../contract/mistakes/index.ts';
+import { CHAIN_MISTAKES } from '../../contract/mistakes/index.ts';
 import { type Attempt, isAboutClientCertificate, type TransportErrorKind } from '../transport/index.ts';
 import { type Finding, findingOf } from './finding.ts';
 import { type Credentials, FAILS_FOR_ALL, KEY_HINT, type Stage } from './refused-delivery.ts';
 import { outageFinding } from './run-findings.ts';
+import { SETTING_TEXTS } from './setting-texts.ts';
 
 /**
  * The first delivery of a run and, if it was not accepted, a second one. If the first got no answer, the second has a
@@ -114,9 +115,7 @@ const NO_CREDENTIALS: Finding = {
   title: 'The endpoint requires credentials, but none are configured',
   mistake: null,
   why: 'Neither a signature nor an API key was sent, because hookproof has neither a secret nor a key.',
-  fix:
-    'Set HOOKPROOF_SECRET and HOOKPROOF_API_KEY (exported, in a shell), or name files with `--secret-file` and ' +
-    '--api-key-file.',
+  fix: SETTING_TEXTS.both.flag,
 };
 
 /**
@@ -135,9 +134,9 @@ export function rejectsCredentials(status: number, { secret, apiKey }: Credentia
       ? 'No API key is configured, and the endpoint rejects the signed delivery'
       : 'The endpoint rejects a delivery with valid credentials';
   const fix = [
-    needsSecret && 'If the endpoint verifies signatures, set HOOKPROOF_SECRET or use `--secret-file`.',
+    needsSecret && `If the endpoint verifies signatures, ${SETTING_TEXTS.secret.flag}.`,
     needsKey && KEY_HINT,
-    explainMistake({ mistake: 'credentials-differ' }).fix,
+    SETTING_TEXTS.credentials.flag,
     !apiKey && !needsKey && !/signature|hmac|same byte length|timing.?safe/i.test(said) && KEY_HINT,
     status !== 401 && 'Answer 401 to invalid credentials.',
   ];

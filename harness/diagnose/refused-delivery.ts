@@ -10,6 +10,7 @@ import type { ControlKind } from '../../scenarios/index.ts';
 import type { Credential } from '../judge/index.ts';
 import type { Answer, Attempt, StatedLimit } from '../transport/index.ts';
 import { type Finding, findingOf } from './finding.ts';
+import { SETTING_TEXTS } from './setting-texts.ts';
 
 /** Which credentials the delivery contains: a signature made with the secret, an API key. */
 export interface Credentials {
@@ -138,7 +139,7 @@ export function explainAfter({ first, wrong }: Refusal, { secret, apiKey }: Cred
   if ((status === 401 || status === 403) && !(secret && apiKey)) {
     const [accepted, missing] = secret ? ['signature', 'an API key'] : ['API key', 'a signature'];
     const title = `The endpoint accepts the ${accepted}, but seems to require ${missing} as well (${status})`;
-    const fix = secret ? KEY_HINT : 'If it verifies signatures, set HOOKPROOF_SECRET or use `--secret-file`.';
+    const fix = secret ? KEY_HINT : `If it verifies signatures, ${SETTING_TEXTS.secret.flag}.`;
     return { ...findingOf('requires-another-credential', title, 'credentials-differ', note), fix };
   }
   const findsNothing = status === 404 || status === 410;
@@ -148,7 +149,7 @@ export function explainAfter({ first, wrong }: Refusal, { secret, apiKey }: Cred
   return found('rejected-after-verification', title, status, `${note}${more}`);
 }
 
-export const KEY_HINT = 'If the endpoint requires an API key, set HOOKPROOF_API_KEY or use `--api-key-file`.';
+export const KEY_HINT = `If the endpoint requires an API key, ${SETTING_TEXTS.apiKey.flag}.`;
 
 /** A sentence for findings about a check that fails for every delivery: why the status does not concern the payload. */
 export const FAILS_FOR_ALL: Readonly<Record<Stage, string>> = {

@@ -45,7 +45,8 @@ import {
  * Lines have at most `columns` columns (40 to 120), except text to be copied (commands, scripts and paths). Everything
  * from the endpoint is escaped: no control character reaches the terminal.
  */
-export function renderHuman(document: ResultDocument, options: ReportOptions): string {
+export function renderHuman(document: ResultDocument, given: Partial<ReportOptions> = {}): string {
+  const options = { columns: 100, color: false, unicode: true, ...given };
   const layout = createLayout(options);
   const scored = document.results.filter((result) => isScored(document, result));
   const { causes, warnings } = causesIn(document);
@@ -117,7 +118,7 @@ const MANY_CAUSES = 4;
 
 /** Names what makes the report complete: the flag, or the option in a run that a test started. */
 function verboseOf({ inProcess }: ResultDocument): string {
-  return inProcess === true ? 'renderHuman with verbose: true' : '--verbose';
+  return inProcess === true ? '`verbose: true`' : '--verbose';
 }
 
 /** Renders each cause with its checks, one line each. */
@@ -240,7 +241,7 @@ function renderToDo(
   const stack = inTest ? null : shown.find(({ diagnosis }) => diagnosis?.stack != null)?.diagnosis?.stack;
   const check = (ids: readonly string[]) =>
     inTest
-      ? [`     check  scenarios: [${ids.map((id) => `'${layout.safe(id)}'`).join(', ')}]`]
+      ? [`     check  ${layout.safe(selectionOf(document, ids))}`]
       : layout.command('     check  ', commandWords(document, ids));
   const list = [
     ...layout.paragraph('', `To do${stack == null ? '' : `, with fixes for ${stack.name} (${stack.source})`}`, 'bold'),
@@ -266,6 +267,14 @@ function renderToDo(
     // `explain` has more text only for faults in the dictionary.
     ...(explained === undefined ? [] : [`  more      hookproof explain ${layout.safe(explained)}`]),
   ];
+}
+
+/** Returns the options of a test that select these checks or, without any, what the run selected. */
+function selectionOf({ selection }: ResultDocument, ids: readonly string[]): string {
+  const { suites = [], scenarios = [], greps = [] } = ids.length > 0 ? { scenarios: ids } : (selection ?? {});
+  const lists = Object.entries({ suites, scenarios, greps }).filter(([, names]) => names.length > 0);
+  const options = lists.map(([option, names]) => `${option}: [${names.map((name) => `'${name}'`).join(', ')}]`);
+  return options.join(', ') || 'run the test again';
 }
 
 /** Renders the written reports, the numbers, and what decided the exit code. */

@@ -6,7 +6,7 @@ import type { Comparison } from './comparison-document.ts';
 import type { Verdict } from './result-document.ts';
 import { visibleAscii } from './visible.ts';
 
-/** The capabilities of the terminal. `columns` is at least 40. */
+/** The capabilities of the terminal. `columns` is at least 40. Default: 100 columns, Unicode without colour. */
 export interface TerminalOptions {
   readonly columns: number;
   readonly color: boolean;

@@ -155,7 +155,7 @@ export function fullRunInWords({
 /** Describes what decided the exit code: "Exit code 1: 34 checks failed; 6 known in known.yaml". */
 export function decisionInWords(document: ResultDocument): string {
   if (document.interrupted) return 'Interrupted: no verdict';
-  const { baseline } = document;
+  const { baseline, inProcess } = document;
   const { because, code, count, known } = decisionOf(document);
   const file = baseline?.file ?? 'the baseline';
   const stale = baseline?.stale.length ?? 0;
@@ -167,12 +167,13 @@ export function decisionInWords(document: ResultDocument): string {
     'harness-errors': `${counted(count, 'harness error')}: no conclusion about the endpoint`,
     'stale-baseline': `${counted(count, 'stale entry', 'stale entries')} in ${file}`,
     failures: `${counted(count, 'check')} failed${also}${document.partial ? ' (partial run)' : ''}`,
-    warnings: `${counted(count, 'warning')} with --strict${also}`,
+    warnings: `${counted(count, 'warning')} with ${inProcess === true ? '`strict`' : '--strict'}${also}`,
     inconclusive: `${counted(count, 'check')} without a conclusion, none failed`,
     'nothing-judged': 'no check was evaluated',
     passed: passedInWords(document, known, file),
   };
-  return `Exit code ${code}: ${words[because]}`;
+  // A test has no exit code.
+  return inProcess === true ? words[because] : `Exit code ${code}: ${words[because]}`;
 }
 
 function passedInWords(document: ResultDocument, known: number, file: string): string {

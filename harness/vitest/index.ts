@@ -1,16 +1,16 @@
 /**
  * A matcher for Vitest. Package export `hookproof/vitest`: import it in a test or a set-up file, and write
- * `await expect(app).toBeConformant({ secret })`. The message of a failure is the short report of the run.
+ * `await expect(app).toBeConformant({ secret })`. The message of a failure is the report of the run.
  */
 import { expect } from 'vitest';
 import { HookproofError, type Stack } from '../../contract/index.ts';
+import type { SuiteName } from '../../scenarios/index.ts';
 import { type App, checkOptions, group, RULES, run } from '../library.ts';
 import { createRedactor, redactDocument, renderHuman } from '../report/index.ts';
 import type { ResultDocument } from '../report/result-document.ts';
 import { exitCodeOf } from '../report/verdict.ts';
 
-/** The configuration of the app, and the selection of checks. */
-export interface ConformantOptions {
+interface Options {
   /** The HMAC secret that the app verifies with. Without it, signatures are not checked. */
   readonly secret?: string;
   /** Name of the signature header. Default: X-Service-Signature. */
@@ -26,7 +26,7 @@ export interface ConformantOptions {
   /** Path and query of the endpoint. Default: `/`. */
   readonly path?: string;
   /** Only these suites, by their names in `hookproof list --what suites`. Default: all. */
-  readonly suites?: readonly string[];
+  readonly suites?: readonly SuiteName[];
   /** Only these checks, by id. Default: all. */
   readonly scenarios?: readonly string[];
   /** The stack that fixes are written for. Default: guessed from the answers. */
@@ -37,25 +37,41 @@ export interface ConformantOptions {
   readonly seed?: string;
   /** Time limit of one delivery, in milliseconds. Default: 10000. */
   readonly timeoutMs?: number;
+  /** Whether the message lists every finding in full, with the exchanges. Default: false. */
+  readonly verbose?: boolean;
 }
 
-const OPTIONS = group<ConformantOptions>({
-  ...{ secret: RULES.text, signatureHeader: RULES.text, apiKey: RULES.text, apiKeyHeader: RULES.text },
-  ...{ headers: RULES.record, path: RULES.text, suites: RULES.texts, scenarios: RULES.texts, stack: RULES.stack },
-  ...{ open: RULES.toggle, strict: RULES.toggle, seed: RULES.text, timeoutMs: RULES.amount },
+/** The configuration of the app, with a credential or `open: true`, and the selection of checks. */
+export type ConformantOptions = Options &
+  (Required<Pick<Options, 'secret'>> | Required<Pick<Options, 'apiKey'>> | { readonly open: true });
+
+const OPTIONS = group<Options>({
+  ...{ secret: RULES.text, signatureHeader: RULES.headerName, apiKey: RULES.apiKey, apiKeyHeader: RULES.headerName },
+  ...{
+    headers: RULES.headers,
+    path: RULES.text,
+    suites: RULES.selected,
+    scenarios: RULES.selected,
+    stack: RULES.stack,
+  },
+  ...{ open: RULES.toggle, strict: RULES.toggle, seed: RULES.text, timeoutMs: RULES.timeLimit },
+  verbose: RULES.toggle,
 });
 
 declare module 'vitest' {
   // The type parameter must be the one that Vitest declares.
   // biome-ignore lint/suspicious/noExplicitAny: see above
   interface Matchers<T = any> {
-    /** Runs the suites against an app in this process, and fails unless the exit code of the run is 0. */
-    toBeConformant(options?: ConformantOptions): Promise<T extends never ? never : void>;
+    /**
+     * Runs the suites against an app in this process, and fails unless the exit code of the run is 0. With `not`, fails
+     * unless a check failed: a run without a conclusion fails both.
+     */
+    toBeConformant(options: ConformantOptions): Promise<T extends never ? never : void>;
   }
 }
 
 /** Runs the suites against an app. Credentials are removed from the document. */
-async function judged(app: App, options: ConformantOptions): Promise<ResultDocument> {
+async function judged(app: App, options: Options): Promise<ResultDocument> {
   checkOptions(options, OPTIONS);
   const { apiKey, apiKeyHeader, headers, open, path, scenarios, secret, seed, signatureHeader, suites } = options;
   const { stack, strict, timeoutMs } = options;
@@ -81,15 +97,21 @@ async function judged(app: App, options: ConformantOptions): Promise<ResultDocum
 }
 
 /** The matcher, for a custom `expect`. Importing this module adds it to Vitest's `expect`. */
-export async function toBeConformant(app: App, options: ConformantOptions = {}) {
-  const document = await judged(app, options).catch((error: unknown) => {
+export async function toBeConformant(this: { readonly isNot: boolean }, app: App, options: ConformantOptions) {
+  const document = await judged(app, options ?? {}).catch((error: unknown) => {
     if (!(error instanceof HookproofError)) throw error;
-    // Vitest prints only the message.
+    // Vitest prints only the message, and would print that of a cause again.
     const { code, hint, kind, message } = error;
-    throw new HookproofError(code, `${message}. ${hint}`, { hint, kind, cause: error });
+    throw new HookproofError(code, `${message}. ${hint}`, { hint, kind });
   });
-  const report = renderHuman(document, { columns: 100, color: false, unicode: true });
-  return { pass: exitCodeOf(document) === 0, message: () => report };
+  const report = renderHuman(document, options.verbose === undefined ? {} : { verbose: options.verbose });
+  const code = exitCodeOf(document);
+  const but = code === 0 ? 'it is' : 'the run has no conclusion';
+  return {
+    // Without a conclusion, the assertion fails with `not` as well.
+    pass: code === 0 || (code !== 1 && this.isNot),
+    message: () => (this.isNot ? `expected the app not to be conformant, but ${but}\n\n${report}` : report),
+  };
 }
 
 expect.extend({ toBeConformant });

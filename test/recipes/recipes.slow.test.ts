@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, it } from 'vitest';
 import { recipeInScheme, recipeOf, SCHEME_RECIPES, STACKS, type Stack, titleOfStack } from '../../contract/index.ts';
 import { run } from '../../harness/index.ts';
-import type { RotationStep } from '../../scenarios/index.ts';
+import type { RotationStep, SuiteName } from '../../scenarios/index.ts';
 import { isItsTurn } from '../setup/turn.ts';
 import { RECIPE_FACTS } from './recipe-facts.ts';
 import { copyRecipe, type RecipeProcess, removeCopy, sourceOf, startRecipe, whyNotRun } from './recipe-process.ts';
@@ -37,8 +37,12 @@ function copied(stack: Stack, source?: string): string {
   return folder;
 }
 
-const checked = (stack: Stack, url: string, suites: readonly string[] = []) =>
-  run({ partner: { url, signing: { secret }, apiKey: { value: apiKey } }, stack, selection: { suites } });
+const checked = (stack: Stack, url: string, suites?: readonly SuiteName[]) =>
+  run({
+    partner: { url, signing: { secret }, apiKey: { value: apiKey } },
+    stack,
+    ...(suites && { selection: { suites } }),
+  });
 
 const journalOf = (folder: string) =>
   readFileSync(join(folder, 'journal.ndjson'), 'utf8')

@@ -144,7 +144,7 @@ describe('what a run did not verify', () => {
 
   it('names the restart command for what only a restart shows', () => {
     const [restart] = scenarios.filter(({ id }) => id === 'effects/restart');
-    const only = [{ name: 'effects', title: '', scenarios: restart === undefined ? [] : [restart] }];
+    const only: Suite[] = [{ name: 'effects', title: '', scenarios: restart === undefined ? [] : [restart] }];
     expect(notVerified(['effects'], only)[0]).toMatchObject({
       reason: 'The answers do not show it. Verifiable at evidence level 2: give `--restart-command COMMAND`.',
       verifiable: { level: 2, sources: ['restart'] },
@@ -153,7 +153,8 @@ describe('what a run did not verify', () => {
   });
 
   it('is what only a rotation shows, where a secret is configured and no next one', () => {
-    const only = [{ name: 'rotation', title: '', scenarios: [scenario('rotation/x', ['hmac', 'rotation'], ['kept'])] }];
+    const scenarios = [scenario('rotation/x', ['hmac', 'rotation'], ['kept'])];
+    const only: Suite[] = [{ name: 'rotation', title: '', scenarios }];
     const kept = (...features: Feature[]) =>
       notVerified(features, only).find(({ requirement: id }) => id === 'kept')?.reason;
     expect(kept('hmac')).toContain('give `--next-secret-file FILE`');

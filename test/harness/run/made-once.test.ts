@@ -77,7 +77,7 @@ describe('a run over mutual TLS', () => {
       const document = await run({
         partner,
         clientFixtures: { expired },
-        selection: { suites: ['tls', 'mtls'], scenarios: [] },
+        selection: { suites: ['tls', 'mtls'] },
       });
       expect(document.verdict).toBe('conformant');
       expect(document.requests).toBeGreaterThan(200);

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { FOREIGN_SCHEMES, type Scheme } from '../../../contract/signing/index.ts';
 import { type ResultDocument, run } from '../../../harness/index.ts';
 import { SCHEME_MUTANTS, type SchemeMutant, startFaultyReceiver } from '../../../mutants/index.ts';
+import type { SuiteName } from '../../../scenarios/index.ts';
 import { freePort } from '../../endpoints/listen.ts';
 import { secretOf } from '../../mutants/scheme-requests.ts';
 import { inTurn } from '../../setup/turn.ts';
@@ -10,7 +11,7 @@ import { inTurn } from '../../setup/turn.ts';
 async function played(
   scheme: Scheme,
   mutant: SchemeMutant | null,
-  suites: readonly string[] = [],
+  suites?: readonly SuiteName[],
 ): Promise<ResultDocument> {
   const secret = secretOf(scheme);
   const port = await freePort();
@@ -18,7 +19,7 @@ async function played(
   const signing = { secrets: [secret], scheme, publicUrl: url };
   const receiver = await startFaultyReceiver(mutant, { signing, port });
   try {
-    return await run({ partner: { url, signing: { secret, scheme } }, selection: { suites } });
+    return await run({ partner: { url, signing: { secret, scheme } }, ...(suites && { selection: { suites } }) });
   } finally {
     await receiver.close();
   }
