@@ -20,8 +20,8 @@ export const SETTING_TEXTS = {
     flag: explainMistake({ mistake: 'credentials-differ' }).fix,
     option:
       "`secret` differs from the app's, or the app reads another header than `signatureHeader` " +
-      '(`partner.signing.header` of run): give those of the app. If they are the same, log the signature that the app ' +
-      'computes and the body that it reads.',
+      '(`partner.signing.header` of run): give those of the app. If they are the same, log the signature that the ' +
+      'app computes and the body that it reads.',
   },
   path: {
     flag: 'Register the handler for POST at exactly the path of the URL, including the prefix of a reverse proxy.',
