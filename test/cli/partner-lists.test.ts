@@ -1,5 +1,5 @@
 /** What the terminal shows about many partners: before a certification, after it, and later. */
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -85,6 +85,29 @@ it('shows in the list and in the history that a certificate has warnings, and no
       .join(' ')
       .replaceAll(/\s+/g, ' '),
   ).toContain('certified with warnings: Accepts TLS 1.1: 2 in tls, 1 in http; hookproof');
+});
+
+it.each([
+  ['named', ['--register', 'whole-register'], 'whole-named'],
+  ['of the output folder', [], 'whole'],
+] as const)('joins the records of shards in the register %s, each once', async (_, register, whole) => {
+  const shards = await Promise.all(
+    [1, 2].map((at) => certify('--shard', `${at}/2`, '--register', `shard-${at}`, '-o', `shard-${at}`)),
+  );
+  expect(shards.map(({ code }) => code)).toEqual([2, 2]);
+  const place = [...register, '-o', whole];
+  const merged = await run('certify', 'merge', 'shard-1', 'shard-2', '--key', 'hookproof-certify.pub.pem', ...place);
+  expect([merged.code, merged.stdout]).toEqual([2, expect.stringContaining('2 partners: 2 refused')]);
+  const { code, stdout } = await run('partners', ...place);
+  expect([code, stdout]).toEqual([0, expect.stringContaining('0 of 2 partners may get traffic: 2 uncertified')]);
+  expect(stdout).toMatch(/acme\.eu {2}uncertified[\s\S]*lima {2}uncertified/);
+  expect((await readFile(join(cwd, whole, 'fleet.csv'), 'utf8')).trimEnd().split('\r\n')).toHaveLength(3);
+  const lines = () => readFile(join(cwd, register[1] ?? whole, 'register.ndjson'), 'utf8');
+  const before = await lines();
+  const again = await run('partners', ...place, '--import', 'shard-1');
+  expect([again.stderr, await lines()]).toEqual([expect.stringContaining('0 records added from shard-1'), before]);
+  await rm(join(cwd, 'shard-1'), { recursive: true });
+  await rm(join(cwd, 'shard-2'), { recursive: true });
 });
 
 it.each([

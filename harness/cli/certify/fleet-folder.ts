@@ -20,9 +20,9 @@ import {
 import { replaceFile, withinFolder } from '../../report/index.ts';
 import { whyNotWritable } from '../../writable.ts';
 import { writePartnersPage } from '../partners/partners-page.ts';
-import { appendRecords, readStandings, registerOf } from '../partners/register-input.ts';
+import { importRecords, readStandings, registerOf } from '../partners/register-input.ts';
 import { flagsInShell } from '../repeated-flags.ts';
-import { errorCode, printAdvice } from '../terminal.ts';
+import { errorCode } from '../terminal.ts';
 import { writeNew } from './certify-files.ts';
 import { checkFinished, type Finished, OUTCOME, readFinished } from './finished-partner.ts';
 import { exitOnOfFlag, printFleet } from './fleet-output.ts';
@@ -84,7 +84,7 @@ export async function certifyMergeCommand(folders: readonly string[], flags: Mer
   return exitCodeOfFleet(document, exitOn);
 }
 
-/** Copies the records of the shards into one register. With `--register`, the shards already share one. */
+/** Adds the shards' records to the register, unless the shards share it, and writes the page of all partners. */
 async function joinRegisters(
   given: readonly NamedFleet[],
   folder: string,
@@ -93,14 +93,7 @@ async function joinRegisters(
 ): Promise<void> {
   const register = await registerOf({ register: place, outputDir: folder });
   try {
-    if (place === undefined) {
-      for (const { name } of given) {
-        const shard = await registerOf({ register: name });
-        const { records, notes } = await shard.read();
-        printAdvice(notes);
-        await appendRecords(register, keys, records);
-      }
-    }
+    for (const { name } of given) await importRecords(register, keys, name);
     await writePartnersPage({ outputDir: folder }, await readStandings(register, keys));
   } finally {
     await register.close();

@@ -70,6 +70,10 @@ export function addPartnerCommands(program: Command, action: ActionMaker): void 
       'only partners whose state has changed within this time, for example 12h (default: 1d)',
     )
     .option('--at <time>', 'as of this time, for example 2027-01-31 (default: now)')
+    .option(
+      '--import <place>',
+      'first add the records of another register, for example of a folder, that are missing here',
+    )
     .option('--json', 'print JSON')
     .addHelpText('after', PARTNERS_HELP)
     .action(action(async () => (await import('../partners/partners.ts')).partnersCommand));

@@ -1,12 +1,15 @@
 /** `hookproof partners`: lists who may get traffic now, until when and why, or the history of one partner. */
 import { HookproofError } from '../../../contract/hookproof-error.ts';
+import { visible } from '../../../contract/visible.ts';
 import { daysOfFlag } from '../../config/index.ts';
 import { byNeed, changedSince, expiringWithin, STATES, type Standing } from '../../register/index.ts';
 import { counted, type Layout, trafficInWords } from '../../report/index.ts';
 import { timeOf } from '../certify/issued.ts';
 import { outputLayout } from '../certify/output.ts';
+import { printAdvice } from '../terminal.ts';
 import { noPartner } from './decisions.ts';
 import {
+  importRecords,
   publicKeys,
   type RegisterFlags,
   readRecords,
@@ -22,6 +25,7 @@ export interface PartnersFlags extends RegisterFlags {
   readonly expiring?: string;
   readonly changed?: string | true;
   readonly at?: string;
+  readonly import?: string;
   readonly json?: boolean;
 }
 
@@ -39,10 +43,15 @@ export async function partnersCommand(name: string | undefined, flags: PartnersF
     });
   }
   requireRegister(flags);
+  if (flags.import !== undefined) requireRegister({ register: flags.import });
   const keys = await publicKeys(flags.key);
   const register = await registerOf(flags);
   const now = timeOf(flags.at);
   try {
+    if (flags.import !== undefined) {
+      const added = await importRecords(register, keys, flags.import);
+      printAdvice([`${counted(added, 'record')} added from ${visible(flags.import)}`]);
+    }
     if (changed !== undefined) {
       const since = new Date(now.getTime() - daysOfFlag('--changed', changed === true ? '1d' : changed, HOURS));
       const records = await readRecords(register);

@@ -122,3 +122,21 @@ export async function appendRecords(
   const partners = records.map(({ partner }) => partner);
   await register.refresh(keys, { currentRevision: CURRENT_REVISION, now: new Date() }, partners);
 }
+
+/** Number of records that are added at once, which bounds the size of a statement. */
+const IMPORTED_AT_ONCE = 5000;
+
+/** Adds the records of another register, in a folder or a database, that are missing here. Returns their number. */
+export async function importRecords(register: Register, keys: readonly KeyObject[], from: string): Promise<number> {
+  const other = await registerOf({ register: from });
+  try {
+    const known = new Set((await readRecords(register)).map(({ id }) => id));
+    const records = (await readRecords(other)).filter(({ id }) => !known.has(id));
+    for (let at = 0; at < records.length; at += IMPORTED_AT_ONCE) {
+      await appendRecords(register, keys, records.slice(at, at + IMPORTED_AT_ONCE));
+    }
+    return records.length;
+  } finally {
+    await other.close();
+  }
+}

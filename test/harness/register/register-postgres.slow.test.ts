@@ -1,6 +1,10 @@
 /** The register in PostgreSQL: concurrent writers, records that are added twice, and an unavailable server. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, inject, it } from 'vitest';
+import { importRecords } from '../../../harness/cli/partners/register-input.ts';
 import {
   inTransaction,
   makeRecord,
@@ -96,3 +100,15 @@ async function endBackend(pid: number): Promise<void> {
   await client.query('SELECT pg_terminate_backend($1)', [pid]);
   await client.end();
 }
+
+it.skipIf(server === null)('imports a register from a folder, with its revocations, once', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'hookproof-import-'));
+  const files = await openRegister(folder);
+  const decided = makeRecord({ partner: 'moved', event: 'revoked', reason: 'x', catalogue: 'c', version: '0.1.0' });
+  await files.append([recordOf('moved'), decided]);
+  await files.close();
+  expect([await importRecords(register, [], folder), await importRecords(register, [], folder)]).toEqual([2, 0]);
+  const { records } = await register.read();
+  expect(records.filter(({ partner }) => partner === 'moved').map(({ event }) => event)).toEqual(['failed', 'revoked']);
+  await rm(folder, { recursive: true });
+});
