@@ -7,6 +7,7 @@ import * as z from 'zod';
 import { HookproofError } from '../contract/hookproof-error.ts';
 import { EVIDENCE_LEVELS } from '../scenarios/profiles.ts';
 import type { ResultDocument, ScenarioResult } from './report/result-document.ts';
+import { causesIn } from './report/shown-causes.ts';
 import { isScored, tally } from './report/verdict.ts';
 
 /** The outcomes of a partner, the most severe first. */
@@ -44,8 +45,11 @@ const partner = z.strictObject({
   counts: counts.nullable(),
   /** The scored checks by suite, in the order of the catalogue. */
   suites: z.record(text, counts),
-  /** The first cause of the failures; `hookproof explain FAULT` describes it. Null without a diagnosis. */
-  diagnosis: z.strictObject({ fault: text, title: text }).nullable(),
+  /**
+   * The first cause in the report; `hookproof explain FAULT` describes it. Null without a diagnosis. `more` is the
+   * number of other causes; absent if there are none.
+   */
+  diagnosis: z.strictObject({ fault: text, title: text, more: whole.optional() }).nullable(),
   /** The evidence level of the run; null if it has none. */
   evidenceLevel: z.literal(EVIDENCE_LEVELS).nullable(),
   certificate: z.strictObject({ issuedAt: time, expiresAt: time }).nullable(),
@@ -102,12 +106,15 @@ export function factsOf(document: ResultDocument): RunFacts {
   const scored = document.results.filter((result) => isScored(document, result));
   const bySuite = new Map<string, ScenarioResult[]>();
   for (const result of scored) bySuite.set(result.suite, [...(bySuite.get(result.suite) ?? []), result]);
-  const [main] = document.diagnosis;
+  const { causes, warnings } = causesIn(document);
+  const shown = causes.length > 0 ? causes : warnings;
+  const main = shown.find(({ diagnosis }) => diagnosis !== null)?.diagnosis;
+  const more = shown.length - 1;
   return {
     verdict: document.verdict,
     counts: tally(scored),
     suites: Object.fromEntries([...bySuite].map(([suite, results]) => [suite, tally(results)])),
-    diagnosis: main === undefined ? null : { fault: main.fault, title: main.title },
+    diagnosis: main == null ? null : { fault: main.fault, title: main.title, ...(more > 0 && { more }) },
     evidenceLevel: document.evidence?.level ?? null,
   };
 }
@@ -135,6 +142,19 @@ export function partnerOutcomeOf(reasons: readonly Reason[]): PartnerOutcome {
 export function shownUrl(url: string): string {
   const { origin, pathname } = new URL(url);
   return `${origin}${pathname}`;
+}
+
+/** Returns the title of a cause and the number of others, such as "Accepts unsigned requests, +2 more causes". */
+export function headlineOf({ title, more = 0 }: NonNullable<FleetPartner['diagnosis']>): string {
+  return more === 0 ? title : `${title}, +${more} more ${more === 1 ? 'cause' : 'causes'}`;
+}
+
+/** Returns text such as "certified with 8 warnings: Accepts TLS 1.1"; null without warnings. */
+export function warnedInWords({ diagnosis, suites }: Pick<FleetPartner, 'diagnosis' | 'suites'>): string | null {
+  const warned = Object.values(suites).reduce((sum, { warn }) => sum + warn, 0);
+  if (warned === 0) return null;
+  const what = `certified with ${warned} ${warned === 1 ? 'warning' : 'warnings'}`;
+  return diagnosis === null ? what : `${what}: ${headlineOf(diagnosis)}`;
 }
 
 export function totalsOf(partners: readonly FleetPartner[]): FleetDocument['totals'] {

@@ -1,8 +1,11 @@
 /** Reads saved runs: JSON reports, which are not trusted, because anyone may have written them. */
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
 import type { ZodError } from 'zod';
 import { HookproofError } from '../../contract/hookproof-error.ts';
 import { isNestedDeeper } from '../../contract/parse-json.ts';
 import { visible } from '../../contract/visible.ts';
+import { OUTPUT_FILES } from '../config/index.ts';
 import { MAX_DOCUMENT_BYTES, readFile, readStream } from '../config/read-file.ts';
 import { type ResultDocument, resultDocument } from '../report/result-document.ts';
 import { isScored, runVerdict, tally } from '../report/verdict.ts';
@@ -17,12 +20,19 @@ const MAX_LISTED_PROBLEMS = 3;
 
 const HINT = 'Create a JSON report with `hookproof run --reporter json=run.json`.';
 
+/** Returns the path of a run: for a folder, the run.json in it. */
+export function runFileIn(path: string): string {
+  const isFolder = statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+  return isFolder ? join(path, OUTPUT_FILES.json) : path;
+}
+
 /**
- * Reads one saved run; "-" is standard input.
+ * Reads one saved run, from a file or the folder that holds its run.json; "-" is standard input.
  *
  * @throws HookproofError REPORT_UNREADABLE, REPORT_TOO_LARGE, REPORT_NOT_JSON, REPORT_OTHER_SCHEMA, REPORT_INVALID
  */
-export async function readSavedRun(file: string): Promise<SavedRun> {
+export async function readSavedRun(given: string): Promise<SavedRun> {
+  const file = given === '-' ? given : runFileIn(given);
   const name = file === '-' ? 'standard input' : visible(file);
   const value = parsed(await bytesOf(file, name), name);
   const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);

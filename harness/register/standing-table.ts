@@ -20,7 +20,7 @@ export interface RefreshOptions {
 }
 
 /** Increment this when the derivation of standings changes: all rows are then derived again. */
-const DERIVATION = 1;
+const DERIVATION = 2;
 /** Maximum number of partners whose records are in memory at once. */
 const BATCH = 100;
 /** The first key of the advisory locks. The second key stands for the partner. */

@@ -1,6 +1,7 @@
 /** Derives from the register's records which partners may get traffic at a given time, until when and why. Pure. */
 import type { KeyObject } from 'node:crypto';
 import { keyIdOf } from '../certify/keys.ts';
+import { headlineOf, warnedInWords } from '../fleet.ts';
 import { type Grant, type RegisterRecord, readGrant } from './record.ts';
 
 /**
@@ -121,6 +122,8 @@ function standingOf(
   const since = override?.record.at ?? certified.at;
   const state = override === null ? 'certified' : 'allowed';
   const { grant: envelope, reason } = override?.record ?? { ...certified, reason: null };
+  const warned = warnedInWords({ ...certified, diagnosis: certified.cause });
+  if (warned !== null) warnings.unshift(warned);
   return { ...common, mayGetTraffic: true, state, since, until, reason, grant: envelope };
 }
 
@@ -158,7 +161,7 @@ function followed(records: readonly RegisterRecord[], keys: ReadonlyMap<string, 
 const dayOf = (at: string) => at.slice(0, 10);
 
 function reasonOf({ cause, event, reason }: RegisterRecord): string {
-  if (event === 'failed') return cause?.title ?? reason ?? 'scored checks failed';
+  if (event === 'failed') return (cause === null ? reason : headlineOf(cause)) ?? 'scored checks failed';
   return reason ?? event;
 }
 

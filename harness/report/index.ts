@@ -41,7 +41,6 @@ export {
   EVENT_SIGNS,
   STATE_SIGNS,
   trafficInWords,
-  warnedInWords,
 } from './standing-wording.ts';
 export { describeBytes } from './visible.ts';
 export { caveats, closeness, headline, judgedLine, numbers } from './wording.ts';

@@ -43,12 +43,6 @@ export function countsInWords(suites: RegisterRecord['suites'], verdict: 'fail' 
   return found.map(([suite, counts]) => `${counts[verdict]} in ${suite}`).join(', ');
 }
 
-/** Returns text such as "with warnings: 2 in tls", from the run of the certificate; empty if it had none. */
-export function warnedInWords({ last }: Pick<Standing, 'last'>): string[] {
-  const warned = countsInWords(last.find(({ event }) => event === 'certified')?.suites ?? {}, 'warn');
-  return warned === '' ? [] : [`with warnings: ${warned}`];
-}
-
 /** Returns text such as "5 of 6 partners may get traffic". */
 export function trafficInWords(standings: readonly Standing[]): string {
   const allowed = standings.filter(({ mayGetTraffic }) => mayGetTraffic).length;

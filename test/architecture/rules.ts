@@ -86,7 +86,7 @@ export const MODULES: Readonly<Record<string, Module>> = {
   'harness/register': { imports: HARNESS, entryPoints: [...INDEX, 'record.ts', 'standing.ts'] },
   'harness/report': {
     imports: HARNESS,
-    entryPoints: [...INDEX, 'html/index.ts', 'reporters.ts', 'result-document.ts', 'verdict.ts'],
+    entryPoints: [...INDEX, 'html/index.ts', 'reporters.ts', 'result-document.ts', 'shown-causes.ts', 'verdict.ts'],
   },
   'harness/run': { imports: HARNESS, entryPoints: INDEX },
   'harness/sender': { imports: HARNESS, entryPoints: INDEX },

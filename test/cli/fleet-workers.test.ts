@@ -26,7 +26,7 @@ let folder = '';
 let workers: Workers;
 const signal = new AbortController().signal;
 const run = (what: string, timeoutMs = 20_000, given = signal) =>
-  workers.run({ kind: 'run', config: {} as ResolvedConfig, folder: what, command: '' }, { timeoutMs, signal: given });
+  workers.run({ kind: 'run', config: {} as ResolvedConfig, folder: what }, { timeoutMs, signal: given });
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'hookproof-workers-'));

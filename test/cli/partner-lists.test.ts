@@ -66,6 +66,25 @@ it('names a partner whose file is refused, why, and the commands that follow', a
   expect(list).not.toContain('no verdict');
 });
 
+it('repeats every flag and every partner in the command that certifies again', async () => {
+  const names = Array.from({ length: 8 }, (_, at) => `bad${at}`);
+  for (const name of names)
+    await writeFile(join(cwd, 'partners', `${name}.yaml`), 'url: https://x.example/\nhmac:\n  secrt: x\n');
+  const only = names.flatMap((name) => ['--only', name]);
+  const { stdout } = await certify('-o', 'again', '--per-host', '4', '--parallel', '2', '--valid-for', '30d', ...only);
+  await Promise.all(names.map((name) => rm(join(cwd, 'partners', `${name}.yaml`))));
+  const [again = ''] = stdout
+    .replaceAll(/ \\\n\s+/g, ' ')
+    .split('again   ')
+    .slice(1);
+  for (const flag of ['--per-host 4', '--parallel 2', '--valid-for 30d', ...names.map((name) => `--only ${name}`)]) {
+    expect(again).toContain(flag);
+  }
+  const { stderr } = await certify('--reporter', 'badge=badge.svg');
+  expect(stderr.replaceAll(/\s+/g, ' ')).toContain('`hookproof report NAME/run.json --reporter badge=badge.svg`');
+  expect((await certify('--suite', 'tls')).stderr).toContain('Write the settings of a partner in its file.');
+});
+
 it('lists who is new, since hours or days', async () => {
   const { code, stdout } = await run('partners', '--changed', '1h');
   expect([code, stdout]).toEqual([1, expect.stringContaining('lima  uncertified (new)')]);
@@ -79,7 +98,8 @@ it('shows in the list and in the history that a certificate has warnings, and no
   const [record] = one.last;
   const suites = { valid: COUNTS, tls: { ...COUNTS, warn: 2 }, http: { ...COUNTS, warn: 1 } };
   const last = [{ ...record!, suites, cause: { fault: 'old-tls', title: 'Accepts TLS 1.1' } }];
-  expect(standingLines({ ...one, last }, layout).join('\n')).toContain('; with warnings: 2 in tls, 1 in http');
+  const warnings = ['certified with 3 warnings: Accepts TLS 1.1'];
+  expect(standingLines({ ...one, last, warnings }, layout)[1]).toBe('  ! certified with 3 warnings: Accepts TLS 1.1');
   expect(
     historyLines({ ...one, last }, layout)
       .join(' ')
@@ -111,6 +131,7 @@ it.each([
 });
 
 it.each([
+  ['revoked', { event: 'revoked', cause: null }, 'Afterwards: '],
   ['failing', {}, '`hookproof explain verifies-reserialised-json`'],
   ['drifted', { event: 'drifted', drift: 'endpoint-key-changed', cause: null }, 'renewed with the old key.'],
   ['drifted', { event: 'drifted', drift: 'canary-failed', cause: null }, 'Ask the partner what was changed'],

@@ -140,9 +140,14 @@ describe('report', () => {
     expect(describeError(error)).not.toMatch(/[^\n\P{Cc}]/u);
   });
 
+  it('reads the run.json in a folder', async () => {
+    const [folder, file] = [await report(['.']), await report(['run.json'])];
+    expect(folder).toMatchObject({ code: 1, stdout: file.stdout });
+  });
+
   it.each([
     ['a missing file', ['nowhere.json'], 'nowhere.json does not exist'],
-    ['a folder', ['.'], '. is a directory'],
+    ['a folder without a run', ['/dev'], '/dev/run.json does not exist'],
     ['an endless file', ['/dev/zero'], '/dev/zero is a device, expected a regular file'],
     ['standard input twice', ['-', '-'], 'is given twice'],
     ['an unknown reporter', ['run.json', '--reporter', 'pdf'], '"pdf" is not a reporter'],

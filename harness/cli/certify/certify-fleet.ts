@@ -45,6 +45,8 @@ export interface FleetFlags {
   readonly exitOn?: string | undefined;
 }
 
+const DEFAULT_VALID_MS = 90 * 86_400_000;
+
 type FleetConfigFlags = ConfigFlags & { readonly config?: string };
 
 /**
@@ -80,9 +82,11 @@ export async function certifyFleet(
   const trend = begun === null ? document : withPreviousOutcomes(document, begun);
   await openFolder(folder);
   const { startedAt } = document;
-  const { partners, register, partnerTimeout } = flags;
+  const { register } = flags;
   const { shard: _, ...shared } = given;
-  const command = `hookproof certify ${flagsInShell({ partners, ...keyFlags, ...shared, register, partnerTimeout })}`;
+  const { previous: _compared, resume: _resumed, only: _some, partners, ...kept } = flags;
+  const validFor = validForMs === DEFAULT_VALID_MS ? undefined : `${validForMs / 86_400_000}d`;
+  const command = `hookproof certify ${flagsInShell({ partners, ...keyFlags, ...shared, ...kept, validFor })}`;
   const place = { register: flags.register, outputDir: folder };
   const fleetRegister = await FleetRegister.open(place, {
     folder,
@@ -121,7 +125,6 @@ export async function certifyFleet(
       workers,
       signal: interruption.signal,
       timeoutMs: limits.timeoutMs,
-      command,
     };
     const left = members.filter(({ name }) => !done.has(name));
     const limit = { parallel: limits.parallel, perGroup: limits.perHost, groupOf: hostOf, signal: interruption.signal };
@@ -232,7 +235,10 @@ function refuseFlagsOfOne(flags: FleetConfigFlags): void {
   );
   if (given.length === 0) return;
   throw new HookproofError('FLEET_FLAGS', `\`--partners\` cannot be combined with ${given.join(', ')}`, {
-    hint: 'Write the settings of a partner in its file. A certificate always covers the whole catalogue.',
+    hint:
+      flags.reporter === undefined
+        ? 'Write the settings of a partner in its file. A certificate always covers the whole catalogue.'
+        : 'Afterwards: `hookproof report NAME/run.json --reporter badge=badge.svg` for each partner, or another.',
   });
 }
 

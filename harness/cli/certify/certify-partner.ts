@@ -23,12 +23,10 @@ export interface Certification {
   readonly timeoutMs: number;
   readonly workers: Workers;
   readonly signal: AbortSignal;
-  /** The command that certifies the partners. Reports append `--only` with the name of the partner. */
-  readonly command: string;
 }
 
 export interface PartnerRun
-  extends Pick<Certification, 'command' | 'privateKey' | 'signal' | 'timeoutMs' | 'validForMs' | 'workers'> {
+  extends Pick<Certification, 'privateKey' | 'signal' | 'timeoutMs' | 'validForMs' | 'workers'> {
   /** An empty folder for the partner's files. */
   readonly into: string;
   readonly now?: () => Date;
@@ -85,15 +83,12 @@ export async function certifyPartner(
 /** Certifies one partner and writes its files. Returns null if the run was interrupted. */
 export async function runPartner(
   member: FleetMember,
-  { command, into, now = () => new Date(), privateKey, signal, timeoutMs, validForMs, workers }: PartnerRun,
+  { into, now = () => new Date(), privateKey, signal, timeoutMs, validForMs, workers }: PartnerRun,
 ): Promise<FleetPartner | null> {
   const { config } = member;
   const began = now();
   const clock = performance.now();
-  const { answer, timedOut } = await workers.run(
-    { kind: 'run', config, folder: into, command: `${command} --only ${member.name}` },
-    { timeoutMs, signal },
-  );
+  const { answer, timedOut } = await workers.run({ kind: 'run', config, folder: into }, { timeoutMs, signal });
   if (signal.aborted) return null;
   let refusals = refusalsOf(answer, timedOut, timeoutMs);
   const files: string[] = [];

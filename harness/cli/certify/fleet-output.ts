@@ -9,7 +9,9 @@ import {
   exitCodeOfFleet,
   type FleetDocument,
   type FleetPartner,
+  headlineOf,
   type PartnerOutcome,
+  warnedInWords,
 } from '../../fleet.ts';
 import { counted, createLayout, formatDuration } from '../../report/index.ts';
 import { displayOf, shownPath } from '../terminal.ts';
@@ -69,7 +71,8 @@ export function createFleetProgress(
     live = false;
   };
   const line = (partner: FleetPartner, took: string) => {
-    const [word, sign] = WORDS[partner.outcome];
+    const warned = partner.certificate === null ? null : warnedInWords(partner);
+    const [word, sign] = warned === null ? WORDS[partner.outcome] : ([`${warned};`, 'warn'] as const);
     const lead = `${layout.sign(sign)} ${layout.safe(partner.name)}  ${word}  `;
     stream.write(`${layout.paragraph(lead, `${detailOf(partner)}${took}`).join('\n')}\n`);
   };
@@ -101,9 +104,6 @@ interface PrintOptions {
   /** The command that certified the partners; absent after a merge. */
   readonly command?: string;
 }
-
-/** Maximum number of partners in the command that certifies the others again. */
-const MAX_ONLY = 5;
 
 /** Prints the summary as text or JSON. */
 export function printFleet(
@@ -144,7 +144,7 @@ export function printFleet(
     ...layout.command('  next    ', [`hookproof partners${place === '' ? '' : ` ${place}`}`]),
     ...(command === undefined || others.length === 0
       ? []
-      : layout.command('  again   ', [command, ...others.slice(0, MAX_ONLY).map(({ name }) => `--only ${name}`)])),
+      : layout.command('  again   ', [command, ...others.map(({ name }) => `--only ${name}`)])),
   ];
   process.stdout.write(`${lines.join('\n')}\n`);
 }
@@ -160,7 +160,8 @@ function detailOf({ certificate, counts, diagnosis, outcome, refusals, startedAt
   const [first] = refusals;
   // A partner whose file is refused is not run; all problems of the file are listed.
   if (startedAt === null && outcome === 'refused') return refusals.map(({ message }) => message).join('; ');
-  const why = diagnosis?.title ?? (counts === null || counts.fail === 0 ? first?.message : undefined);
+  const why =
+    (diagnosis && headlineOf(diagnosis)) ?? (counts === null || counts.fail === 0 ? first?.message : undefined);
   return [...failed, ...(why === undefined ? [] : [why])].join(': ');
 }
 

@@ -14,8 +14,6 @@ export type Order =
       readonly kind: 'run';
       readonly config: ResolvedConfig;
       readonly folder: string;
-      /** The command that certifies the partner again. The report prints it. */
-      readonly command: string;
     }
   | { readonly kind: 'stop' };
 

@@ -9,9 +9,8 @@ import { CURRENT_REVISION, certificationRun, loadRevision, refusalsAfter } from 
 import { OUTPUT_FILES } from '../../config/index.ts';
 import { factsOf } from '../../fleet.ts';
 import { createRedactor, redactDocument, renderHtml, renderJson } from '../../report/index.ts';
-import type { ResultDocument, ScenarioResult } from '../../report/result-document.ts';
 import { namedSecrets, runOptions } from '../conduct.ts';
-import { withoutFolders } from '../repeated-flags.ts';
+import { repeatedFlags, withoutFolders } from '../repeated-flags.ts';
 import { certifiable } from './issuing.ts';
 import type { Order, Reply } from './worker-process.ts';
 
@@ -48,35 +47,26 @@ async function handle(order: Order): Promise<void> {
   );
 }
 
-async function certify({ command, config, folder }: Extract<Order, { kind: 'run' }>): Promise<Reply> {
+async function certify({ config, folder }: Extract<Order, { kind: 'run' }>): Promise<Reply> {
   const redactor = createRedactor({ values: namedSecrets(config.secrets) });
   redact = (text) => redactor.text(text);
   const revision = loadRevision(config.run.revision ?? CURRENT_REVISION);
   const run = await certificationRun({
     ...runOptions(config),
+    // The partner gets the report, and repeats a check with its own settings.
+    flags: repeatedFlags({ profile: config.run.profile ?? undefined }),
     addresses: certifiable(config),
     revision,
     signal: stop.signal,
     onSignature: (signature) => redactor.addSignature(signature),
   });
-  const document = redactDocument(repeatedWith(command, run.document), redactor);
+  const advice = run.document.advice.map(withoutFolders);
+  const document = redactDocument({ ...run.document, advice }, redactor);
   const refusals = refusalsAfter({ ...run, document }, revision, config.run.evidenceLevel);
   await writeFile(join(folder, OUTPUT_FILES.json), renderJson(document), { flag: 'wx' });
   await writeFile(join(folder, OUTPUT_FILES.html), await renderHtml(document), { flag: 'wx' });
   const files = [OUTPUT_FILES.json, OUTPUT_FILES.html];
   return { kind: 'done', facts: factsOf(document), refusals, identity: run.identities[0] ?? null, files };
-}
-
-/**
- * Replaces the commands in a report with one that works for the operator, who has the partner's file. The partner gets
- * the report, so nothing names the operator's folders.
- */
-function repeatedWith(given: string, document: ResultDocument): ResultDocument {
-  const command = withoutFolders(given);
-  const results = document.results.map(
-    (one): ScenarioResult => (one.reproduce === null ? one : { ...one, reproduce: { ...one.reproduce, command } }),
-  );
-  return { ...document, command, results, advice: document.advice.map(withoutFolders) };
 }
 
 function describe(error: unknown): string {

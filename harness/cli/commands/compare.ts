@@ -1,6 +1,6 @@
 /** `hookproof report --compare OLD NEW`: reports what changed between two saved runs. Sends nothing. */
 import { statSync } from 'node:fs';
-import { dirname, join, relative, resolve } from 'node:path';
+import { dirname, relative, resolve } from 'node:path';
 import { HookproofError } from '../../../contract/hookproof-error.ts';
 import { type ConfigFlags, loadReporters, OUTPUT_FILES } from '../../config/index.ts';
 import {
@@ -15,7 +15,7 @@ import {
   writeTexts,
 } from '../../report/index.ts';
 import { printPaths, reportOutputs } from '../conduct.ts';
-import { readSavedRun, type SavedRun } from '../saved-run.ts';
+import { readSavedRun, runFileIn, type SavedRun } from '../saved-run.ts';
 
 export interface CompareFlags extends Pick<ConfigFlags, 'reporter' | 'outputDir'> {
   readonly json?: boolean;
@@ -35,13 +35,13 @@ export async function compareCommand(files: readonly string[], flags: CompareFla
   if (first === undefined || second === undefined || others.length > 0) {
     throw refused(`\`--compare\` takes two runs, but got ${files.length}`, 'Name the old run, then the new one.');
   }
-  const [before, now] = [await readSavedRun(fileOf(first)), await readSavedRun(fileOf(second))];
+  const [before, now] = [await readSavedRun(first), await readSavedRun(second)];
   const comparison = compareRuns(before.document, now.document);
   const textFor = async ({ file, name }: Reporter, options: ReportOptions): Promise<string> => {
     if (name === 'json') return `${visibleJson(comparison, 2)}\n`;
     if (name === 'html') {
       const side = (run: SavedRun, path: string): ComparedFile => {
-        return { name: run.name, report: file === null ? null : reportNextTo(fileOf(path), file) };
+        return { name: run.name, report: file === null ? null : reportNextTo(runFileIn(path), file) };
       };
       return renderComparisonPage(comparison, [side(before, first), side(now, second)]);
     }
@@ -66,12 +66,6 @@ function reportersOf({ json, merge, outputDir, reporter = [] }: CompareFlags): R
   const wrong = reporters.find(({ name }) => !REPORTERS.includes(name));
   if (wrong === undefined) return reporters;
   throw refused(`the reporter ${wrong.name} cannot show a comparison`, 'Use human, html or json.');
-}
-
-/** Returns the path of the run: for a folder, the run.json in it. */
-function fileOf(path: string): string {
-  const isFolder = statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
-  return isFolder ? join(path, OUTPUT_FILES.json) : path;
 }
 
 /** Returns the HTML report next to a run, as a URL relative to the page; null if there is none. */

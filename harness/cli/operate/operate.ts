@@ -25,7 +25,6 @@ import { type KeyFlags, signingKey } from '../certify/signing-key.ts';
 import { createWorkers } from '../certify/worker-process.ts';
 import { namedSecrets } from '../conduct.ts';
 import { databaseUrl, FLEET_FOLDER } from '../partners/register-input.ts';
-import { flagsInShell } from '../repeated-flags.ts';
 import { interruptible } from '../stop-signals.ts';
 import { NO_HOST, type Operation, partnerJob, runPartnerJob } from './partner-job.ts';
 import { retryCommand, showStatus } from './status.ts';
@@ -53,16 +52,7 @@ export async function operateCommand(flags: OperateFlags): Promise<number> {
   const url = databaseUrl(flags.register);
   if (flags.status === true) return showStatus(url, flags.json === true);
   if (flags.retry !== undefined) return retryCommand(url, flags.retry);
-  const {
-    allowPrivate,
-    concurrency,
-    key,
-    outputDir = FLEET_FOLDER,
-    partners,
-    passphraseFile,
-    perHost,
-    register,
-  } = flags;
+  const { allowPrivate, concurrency, outputDir = FLEET_FOLDER, partners, perHost } = flags;
   if (partners === undefined) {
     throw new HookproofError('OPERATE_PARTNERS', 'no folder of partners is named', {
       hint: 'Give it with `--partners`: it has one file for each partner, in the format of hookproof.yaml.',
@@ -76,7 +66,6 @@ export async function operateCommand(flags: OperateFlags): Promise<number> {
   const log = (line: string) => void process.stderr.write(`${new Date().toISOString()}  ${visible(line)}\n`);
   const interruption = interruptible('stopping: running partners are finished or returned to the queue');
   let workers = createWorkers();
-  const again = { partners, key, passphraseFile, allowPrivate, register, outputDir: flags.outputDir };
   const operation: Operation = {
     partners,
     flags: allowPrivate === undefined ? {} : { allowPrivate },
@@ -89,7 +78,6 @@ export async function operateCommand(flags: OperateFlags): Promise<number> {
     currentRevision: () => CURRENT_REVISION,
     log,
     workers: () => workers,
-    command: `hookproof certify ${flagsInShell(again)}`,
   };
   try {
     log(`works on up to ${limits.concurrency} partners at the same time`);

@@ -56,8 +56,6 @@ export interface Operation {
   readonly now: () => Date;
   readonly currentRevision: () => number;
   readonly log: (line: string) => void;
-  /** The command that certifies a partner by hand, without its name. The reports print it. */
-  readonly command: string;
   readonly workers: () => Workers;
   /** Certifies a partner. Default: `runPartner`. */
   readonly certify?: typeof runPartner;
@@ -134,14 +132,13 @@ interface SlotRun {
 }
 
 async function certify(job: Job, { due, isLast, member, retry }: SlotRun, context: JobContext): Promise<void> {
-  const { certify: run = runPartner, command, folder, log, privateKey, signal, timeoutMs, validForMs } = context;
+  const { certify: run = runPartner, folder, log, privateKey, signal, timeoutMs, validForMs } = context;
   const { name } = member;
   const into = await beginPartner(folder, name);
   const discard = () => rm(into, { recursive: true, force: true });
   try {
     const workers = context.workers();
     const partner = await run(member, {
-      command,
       into,
       now: context.now,
       privateKey,

@@ -95,6 +95,6 @@ export function noPartner(name: string, all: readonly Standing[]): HookproofErro
     hint:
       known.length === 0
         ? 'The register is empty: name its place with `--register`.'
-        : `It has ${some}${known.length > 8 ? ', ...' : ''}.`,
+        : `It has ${some}${known.length > 8 ? ` and ${known.length - 8} more` : ''}.`,
   });
 }

@@ -74,7 +74,7 @@ export async function partnersCommand(name: string | undefined, flags: PartnersF
       const found = expiringWithin(all, now, daysOfFlag('--expiring', expiring, HOURS));
       return answer(found, json, (layout) => [
         ...found.flatMap((one) => standingLines(one, layout)),
-        `${counted(found.length, 'certificate')} ${found.length === 1 ? 'expires' : 'expire'} within ${expiring}`,
+        `${expiringInWords(found)} within ${expiring}`,
       ]);
     }
     if (json) print({ schemaVersion: 1, at: now.toISOString(), totals: totalsOf(all), partners: all });
@@ -83,6 +83,17 @@ export async function partnersCommand(name: string | undefined, flags: PartnersF
   } finally {
     await register.close();
   }
+}
+
+/** Returns text such as "2 certificates and 1 override expire". */
+function expiringInWords(found: readonly Standing[]): string {
+  const overrides = found.filter(({ state }) => state === 'allowed').length;
+  const certificates = found.length - overrides;
+  const parts = [
+    ...(certificates > 0 || overrides === 0 ? [counted(certificates, 'certificate')] : []),
+    ...(overrides > 0 ? [counted(overrides, 'override')] : []),
+  ];
+  return `${parts.join(' and ')} ${found.length === 1 ? 'expires' : 'expire'}`;
 }
 
 function answer(found: readonly unknown[], json: boolean, lines: (layout: Layout) => readonly string[]): number {

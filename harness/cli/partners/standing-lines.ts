@@ -1,13 +1,6 @@
 /** Formats the standing of a partner for a terminal. */
 import type { RegisterRecord, Standing } from '../../register/index.ts';
-import {
-  certificateInWords,
-  countsInWords,
-  EVENT_SIGNS,
-  type Layout,
-  STATE_SIGNS,
-  warnedInWords,
-} from '../../report/index.ts';
+import { certificateInWords, countsInWords, EVENT_SIGNS, type Layout, STATE_SIGNS } from '../../report/index.ts';
 
 /** Formats a standing as one paragraph, and one more for each warning. */
 export function standingLines(standing: Standing, layout: Layout, before?: Standing | null): string[] {
@@ -24,9 +17,7 @@ function why(standing: Standing): string {
   const { reason, since, until } = standing;
   const reasons = reason === null ? [] : [reason];
   if (until !== null) {
-    return [`until ${dayOf(until)}`, ...certificateInWords(standing), ...warnedInWords(standing), ...reasons].join(
-      '; ',
-    );
+    return [`until ${dayOf(until)}`, ...certificateInWords(standing), ...reasons].join('; ');
   }
   return [...(since === null ? [] : [`since ${dayOf(since)}`]), ...reasons].join(': ');
 }
@@ -58,9 +49,9 @@ const AFTER_DRIFT: Readonly<Record<NonNullable<RegisterRecord['drift']>, string>
   'canary-failed': 'Ask the partner what was changed: the secret, or the receiver.',
 };
 
-/** Returns what the operator can do about a partner whose runs or rechecks ended its certificate. */
+/** Returns what the operator can do about a partner whose certificate was ended. */
 function nextOf({ last, partner, state }: Standing): string[] {
-  if (state !== 'failing' && state !== 'drifted') return [];
+  if (state !== 'failing' && state !== 'drifted' && state !== 'revoked') return [];
   const drift = state === 'drifted' ? last.find(({ event }) => event === 'drifted')?.drift : null;
   const cause = last.find(({ event }) => event === 'failed')?.cause;
   return [

@@ -2,7 +2,7 @@
 import type { RegisterRecord } from '../../register/record.ts';
 import { byNeed, type Changed, endpointOf, judgedBy, type Standing, type State } from '../../register/standing.ts';
 import type { Verdict } from '../result-document.ts';
-import { certificateInWords, STATE_SIGNS, trafficInWords, warnedInWords } from '../standing-wording.ts';
+import { certificateInWords, STATE_SIGNS, trafficInWords } from '../standing-wording.ts';
 import { html, joined, type Markup } from './markup.ts';
 import { renderPage } from './page.ts';
 import { barOf, faceOf, shape, suiteAnchor, suiteTitle } from './verdict-shapes.ts';
@@ -140,7 +140,7 @@ function why(standing: Standing): string {
   const { reason, since, until } = standing;
   const time = until === null ? since && `since ${since.slice(0, 10)}` : `until ${until.slice(0, 10)}`;
   const because = reason === null ? null : `reason: ${reason}`;
-  const parts = [time, ...certificateInWords(standing), ...(until === null ? [] : warnedInWords(standing)), because];
+  const parts = [time, ...certificateInWords(standing), because];
   return parts.filter((part) => part !== null).join('; ');
 }
 

@@ -3,6 +3,7 @@ import {
   changeOf,
   exitCodeOfFleet,
   type FleetDocument,
+  factsOf,
   fleetDocument,
   mergeFleets,
   type PartnerOutcome,
@@ -11,7 +12,20 @@ import {
   shownUrl,
   withPrevious,
 } from '../../../harness/fleet.ts';
+import { diagnosisWith, documentWith, resultWith } from '../report/documents.ts';
 import { fleetWith, partnerWith } from './documents.ts';
+
+it('has the first cause that the report shows: not one of checks that are not scored', () => {
+  const failed = { verdict: 'fail', observed: '200' } as const;
+  const results = ['signature/missing', 'valid/plain', 'http/get'].map((id) => resultWith({ id, ...failed }));
+  const diagnosis = ['http/get', 'valid/plain', 'signature/missing'].map((id) =>
+    diagnosisWith({ fault: `of-${id.slice(0, 4)}`, title: id, evidence: [id] }),
+  );
+  const scoring = { revision: 1, digest: 'x', notScored: ['http/get'] };
+  const document = documentWith({ results, diagnosis });
+  expect(factsOf(document).diagnosis).toEqual({ fault: 'of-http', title: 'http/get', more: 2 });
+  expect(factsOf({ ...document, scoring }).diagnosis).toEqual({ fault: 'of-vali', title: 'valid/plain', more: 1 });
+});
 
 const reason = (exit: 1 | 2 | 3 | 4) => ({ code: 'x', message: 'x', fix: 'x', exit });
 

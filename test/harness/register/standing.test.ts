@@ -118,6 +118,20 @@ it('says since when a partner is failing: since the first failure', () => {
   expect(standing(records, 10)).toMatchObject({ state: 'failing', since: dayOf(5), until: null });
 });
 
+it('warns that a certificate has warnings, of which cause and how many more, as long as it counts', () => {
+  const none = { pass: 3, fail: 0, warn: 0, inconclusive: 0, notApplicable: 0, harnessError: 0 };
+  const suites = { valid: none, tls: { ...none, warn: 7 }, http: { ...none, warn: 1 } };
+  const cause = { fault: 'x', title: 'Answers 500 to duplicates', more: 2 };
+  const warned = { ...certified(1), suites, cause };
+  const text = 'certified with 8 warnings: Answers 500 to duplicates, +2 more causes';
+  expect(standing([warned], 6)).toMatchObject({ state: 'certified', warnings: [text] });
+  expect(standing([{ ...warned, cause: null }], 6)?.warnings).toEqual(['certified with 8 warnings']);
+  expect(standing([{ ...warned, suites: { valid: none } }], 6)?.warnings).toEqual([]);
+  expect(standing([warned, on(5, 'failed', { cause })], 6)).toMatchObject({
+    ...{ state: 'failing', warnings: [], reason: 'Answers 500 to duplicates, +2 more causes' },
+  });
+});
+
 it('warns of what could not be decided, and of an old revision', () => {
   const records = [certified(1, { revision: 1 }), on(5, 'inconclusive', { reason: 'no answer' })];
   expect(standing(records, 6)?.warnings).toEqual([

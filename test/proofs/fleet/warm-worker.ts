@@ -49,7 +49,7 @@ try {
   const series = await interleaved(programs, members.length, async (program) => {
     const at = served.get(program)!;
     served.set(program, at + 1);
-    const order = { kind: 'run', config: members[at]!.config, folder: join(folder, 'output'), command: '' } as const;
+    const order = { kind: 'run', config: members[at]!.config, folder: join(folder, 'output') } as const;
     return certify(workers.get(program)!, order);
   });
   for (const [program, cpuMs] of series) {

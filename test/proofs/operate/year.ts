@@ -69,7 +69,6 @@ export async function playYear(server: PostgresServer, { check, partners: count,
     currentRevision: () => revision,
     log: () => {},
     workers: () => allWorkers,
-    command: 'hookproof certify',
     // The next revision does not exist yet, so certificates only name it.
     certify: async (...args) => {
       const partner = await runPartner(...args);
