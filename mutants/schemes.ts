@@ -311,7 +311,7 @@ const idHeaders = ({ headers, samples: [sample] }: Scheme) => [
 ];
 
 const idBeforeVerification: SchemeMutant = {
-  name: 'id-recorded-before-verification',
+  name: 'scheme-id-before-verification',
   title: 'Records the id of a delivery before the verification, and answers 200 to a known id',
   mistake: 'lookup-before-verification',
   suits: (scheme) => idHeaders(scheme).length > 0,

@@ -1,4 +1,5 @@
-/** Renders the verdict as a small SVG image for a page or a README. The image contains only fixed words and numbers. */
+/** Renders the verdict as a small SVG image for a page or a README. The image contains only fixed words, numbers
+ * and the name of a scheme, none of which needs escaping. */
 import type { ResultDocument } from './result-document.ts';
 import { verdictInWords } from './wording.ts';
 

@@ -4,6 +4,7 @@
  */
 import * as z from 'zod';
 import { type JsonObject, STACKS } from '../../contract/index.ts';
+import { SCHEME_NAME } from '../../contract/signing/schemes/parse-scheme.ts';
 import {
   EVIDENCE_LEVELS,
   EVIDENCE_SOURCES,
@@ -244,7 +245,7 @@ export const resultDocument = z.strictObject({
   target: z.strictObject({
     url: text,
     /** The name of the scheme in which the sender signs, if it is not that of the specification. */
-    scheme: wording.optional(),
+    scheme: z.string().regex(SCHEME_NAME).optional(),
     features: z.array(z.enum(FEATURES)),
     /** Null for plain HTTP. The certificates are in the order sent, the leaf first. */
     tls: z

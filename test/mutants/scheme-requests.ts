@@ -89,10 +89,10 @@ export function requestsIn(
   const changed = Object.entries(refused).filter(
     ([name, { lines }]) => name === 'other body' || JSON.stringify(lines) !== JSON.stringify(valid),
   );
-  return {
-    ...Object.fromEntries(Object.entries(accepted).map(([name, sent]) => [name, { ...sent, status: 200 }])),
-    ...Object.fromEntries(changed.map(([name, sent]) => [name, { ...sent, status: 401 }])),
-  };
+  const ofSample = scheme.samples[0]?.headers?.filter(([name]) => !sameHeaderName(name, 'Content-Type')) ?? [];
+  const answered = (status: number, requests: readonly (readonly [string, SchemeRequest])[]) =>
+    requests.map(([name, sent]) => [name, { ...sent, lines: [...ofSample, ...sent.lines], status }] as const);
+  return Object.fromEntries([...answered(200, Object.entries(accepted)), ...answered(401, changed)]);
 }
 
 /** Posts a request. Resolves with the status. */

@@ -55,9 +55,12 @@ const olderSignature = z.strictObject(
   'must be a group with algorithm and signature',
 );
 
+/** The form of the name of a scheme, which needs no escaping in a report. */
+export const SCHEME_NAME = /^[a-z][a-z0-9-]{0,40}$/;
+
 const SHAPE = {
   name: text
-    .regex(/^[a-z][a-z0-9-]{0,40}$/, 'must contain only a-z, 0-9 and -')
+    .regex(SCHEME_NAME, 'must contain only a-z, 0-9 and -')
     .refine((name) => !TAKEN.has(name), 'is the name of a built-in scheme')
     .default('own'),
   title: text.max(80, 'has more than 80 characters').optional(),

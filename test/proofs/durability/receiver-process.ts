@@ -130,14 +130,20 @@ export async function startReceiverProcess(setup: ReceiverSetup): Promise<Receiv
   process.on('exit', onExit);
   void ended.then(() => process.off('exit', onExit));
   let stderr = '';
-  const url = await new Promise<string>((resolve, reject) => {
+  const listening = new Promise<string>((resolve, reject) => {
     createInterface({ input: child.stderr as Readable }).on('line', (line) => {
       stderr += `${line}\n`;
-      const [, listening] = /^listening at (\S+)$/.exec(line) ?? [];
-      if (listening !== undefined) resolve(listening);
+      const [, url] = /^listening at (\S+)$/.exec(line) ?? [];
+      if (url !== undefined) resolve(url);
     });
     void ended.then(() => reject(new Error(`the receiver did not start: ${stderr}`)));
   });
+  const url = await listening.catch((error: Error) => {
+    if (!error.message.includes('connection timeout')) throw error;
+    return null;
+  });
+  // On a busy machine, the time for the first connection can pass. Then it is started again, as by a supervisor.
+  if (url === null) return startReceiverProcess(setup);
   const [, adminUrl = ''] = /^health and metrics at (\S+)$/m.exec(stderr) ?? [];
   return {
     pid: child.pid ?? 0,

@@ -305,15 +305,19 @@ describe('large requests', () => {
 
 describe('limits', () => {
   it.each<[string, ServerOptions, RegExp]>([
-    ['no connection', { limits: { maxConnections: 0 } }, /limits\.maxConnections .* connections/],
+    ['no connection', { limits: { maxConnections: 0 } }, /limits\.maxConnections` .* connections/],
     ['half a connection', { limits: { maxConnections: 1.5 } }, /limits\.maxConnections/],
-    ['no bytes', { limits: { maxHeaderBytes: Number.NaN } }, /limits\.maxHeaderBytes .* bytes/],
-    ['no headers', { limits: { maxHeaders: -1 } }, /limits\.maxHeaders .* headers/],
-    ['half a request', { limits: { maxRequests: 0.5 } }, /limits\.maxRequests .* requests/],
-    ['fewer bytes than a body', { limits: { maxUploadBytes: 1000 } }, /maxUploadBytes is smaller than bodyLimit/],
-    ['no time', { timeouts: { requestMs: 0 } }, /timeouts\.requestMs .* milliseconds/],
+    ['no bytes', { limits: { maxHeaderBytes: Number.NaN } }, /limits\.maxHeaderBytes` .* bytes/],
+    ['no headers', { limits: { maxHeaders: -1 } }, /limits\.maxHeaders` .* headers/],
+    ['half a request', { limits: { maxRequests: 0.5 } }, /limits\.maxRequests` .* requests/],
+    ['fewer bytes than a body', { limits: { maxUploadBytes: 1000 } }, /maxUploadBytes` is smaller than `bodyLimit/],
+    ['no time', { timeouts: { requestMs: 0 } }, /timeouts\.requestMs` .* milliseconds/],
     ['more time than a timer takes', { timeouts: { closeMs: 2 ** 31 } }, /timeouts\.closeMs/],
-    ['more time for the headers than for all', { timeouts: { headersMs: 200, requestMs: 100 } }, /headersMs is longer/],
+    [
+      'more time for the headers than for all',
+      { timeouts: { headersMs: 200, requestMs: 100 } },
+      /headersMs` is longer/,
+    ],
   ])('reject %s at the start', async (_what, options, message) => {
     const error = { code: 'RECEIVER_LIMIT', message: expect.stringMatching(message) };
     await expect(startReceiver({ open: true, ...options })).rejects.toMatchObject(error);

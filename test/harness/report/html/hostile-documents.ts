@@ -33,6 +33,7 @@ interface Schema {
   readonly type?: string | readonly string[];
   readonly const?: unknown;
   readonly enum?: readonly unknown[];
+  readonly pattern?: string;
   readonly anyOf?: readonly Schema[];
   readonly items?: Schema;
   readonly prefixItems?: readonly Schema[];
@@ -47,6 +48,7 @@ function hostileValue(schema: Schema, text: fc.Arbitrary<string>): fc.Arbitrary<
   if (schema.anyOf !== undefined) return fc.oneof(...schema.anyOf.map(inner));
   if (schema.prefixItems !== undefined) return fc.tuple(...schema.prefixItems.map(inner));
   if (typeof schema.type === 'object') return fc.oneof(...schema.type.map((type) => inner({ ...schema, type })));
+  if (schema.pattern !== undefined) return fc.stringMatching(new RegExp(schema.pattern));
   switch (schema.type) {
     case 'string':
       return text;
