@@ -67,7 +67,10 @@ export async function measure(cell: Cell): Promise<Measured> {
     const document = await run({
       partner: { url: open.url, signing: { secret: SECRET }, apiKey: { value: API_KEY }, tls: open.tls },
       clientFixtures: open.clientFixtures ?? {},
-      selection: { suites: cell.suites, scenarios: cell.scenarios ?? [] },
+      selection: {
+        ...(cell.suites.length > 0 && { suites: cell.suites }),
+        ...(cell.scenarios !== undefined && { scenarios: cell.scenarios }),
+      },
       limits: { ...LIMITS, ...cell.limits },
     });
     const planned = cell.scenarios ?? cell.suites.flatMap((suite) => IN_SUITE[suite]);
