@@ -49,6 +49,7 @@ export {
   olderSchemesOf,
   schemeDigest,
   signatureHeaderOf,
+  signatureHeadersOf,
   signWithScheme,
 } from './schemes/sign-scheme.ts';
 export { verifyWithScheme, waysToSign } from './schemes/verify-scheme.ts';

@@ -7,7 +7,7 @@ import {
   TOKEN,
 } from '../../contract/index.ts';
 import { quote } from '../../contract/shell-word.ts';
-import { signatureHeaderOf, signatureOf } from '../../contract/signing/index.ts';
+import { signatureHeadersOf, signatureOf } from '../../contract/signing/index.ts';
 import type { Partner } from '../partner.ts';
 import { bodyLine, VALID_SIGNATURE } from '../run/index.ts';
 import type { CapturedRequest } from './captured-request.ts';
@@ -61,10 +61,7 @@ function headerWord(
   if (sameHeaderName(name, 'Host') && isRepeated) return null;
   if (value === '') return quote(`${name};`);
   const { scheme } = signing ?? {};
-  if (
-    scheme !== undefined &&
-    [signatureHeaderOf(scheme), ...(scheme.aliases ?? [])].some((one) => sameHeaderName(name, one))
-  ) {
+  if (scheme !== undefined && signatureHeadersOf(scheme).some((one) => sameHeaderName(name, one))) {
     return withVariable(name, receivedVariable(name), variables);
   }
   if (sameHeaderName(name, signing?.header ?? DEFAULT_SIGNATURE_HEADER)) {

@@ -91,7 +91,7 @@ export interface ShownHeader {
 export interface HeaderNames {
   readonly signature: string;
   readonly apiKey: string;
-  /** Other headers in which a receiver may read the same signature. */
+  /** Other headers in which a receiver may read a signature. */
   readonly aliases: readonly string[];
 }
 

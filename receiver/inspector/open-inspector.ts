@@ -7,7 +7,7 @@ import {
   type ForwardedExchange,
   HookproofError,
 } from '../../contract/index.ts';
-import { signatureHeaderOf } from '../../contract/signing/index.ts';
+import { signatureHeaderOf, signatureHeadersOf } from '../../contract/signing/index.ts';
 import type { DeliveryObserver } from '../delivery-report.ts';
 import type { ReceiverOptions } from '../options.ts';
 import { credentialsOf, type ViewConfig } from './delivery-view.ts';
@@ -104,7 +104,7 @@ function viewConfig(signing: InspectorOptions['signing'], apiKey: InspectorOptio
   const names = {
     signature: header ?? (scheme && signatureHeaderOf(scheme)) ?? DEFAULT_SIGNATURE_HEADER,
     apiKey: apiKey?.header ?? DEFAULT_API_KEY_HEADER,
-    aliases: scheme?.aliases ?? [],
+    aliases: scheme === undefined ? [] : signatureHeadersOf(scheme).slice(1),
   };
   const keys = apiKey?.keys ?? [];
   const credentials = {

@@ -2,7 +2,14 @@
 import { type HeaderLine, headerValues } from '../../contract/index.ts';
 import { explainMistake, findMistake, type MistakeId } from '../../contract/mistakes/index.ts';
 import { signatureSpellings } from '../../contract/secret-spellings.ts';
-import { describeScheme, schemeDigest, signatureHeaderOf, verifyWithScheme } from '../../contract/signing/index.ts';
+import {
+  describeScheme,
+  olderSchemesOf,
+  schemeDigest,
+  signatureHeaderOf,
+  signatureHeadersOf,
+  verifyWithScheme,
+} from '../../contract/signing/index.ts';
 import { checkWithScheme, readHeaders, type SchemeCheck } from '../../contract/signing/schemes/check-scheme.ts';
 import type { Scheme } from '../../contract/signing/schemes/scheme.ts';
 
@@ -70,7 +77,7 @@ export function explainInScheme(signing: SchemeSigning, received: Received): Sch
     rejects: scheme.rejects.join(' or '),
     expected: `In ${signatureHeaderOf(scheme)}, the ${describeScheme(scheme)}.`,
   };
-  // Whatever its age.
+  // The check is made at the time that was signed, so that the age does not matter.
   const check = checkAt(readHeaders(scheme, received.headers).timestamp, signing, received);
   if (received.body.length > EXPLAIN_UP_TO && !check.ok && check.reason === 'mismatch') {
     return { ...texts, points: [TOO_LARGE], mistake: undefined };
@@ -105,15 +112,18 @@ const MAY_BE_SIGNATURE = /[\w+/-]{20,}/g;
  */
 export function signaturesToMask(signing: SchemeSigning, received: Received): string[] {
   const { scheme, secrets } = signing;
-  const names = [signatureHeaderOf(scheme), ...(scheme.aliases ?? [])];
-  const presented = names
+  const presented = signatureHeadersOf(scheme)
     .flatMap((name) => headerValues(received.headers, name))
     .flatMap((value) => value.match(MAY_BE_SIGNATURE) ?? []);
   // A signature with a private key cannot be written anywhere unless it was presented.
   if (scheme.algorithm === 'ed25519') return presented;
   const { id, timestamp } = readHeaders(scheme, received.headers);
   const digests = secrets.flatMap((secret) =>
-    urlsOf(signing, received).map((url) => schemeDigest(scheme, { body: received.body, url, id, timestamp }, secret)),
+    urlsOf(signing, received).flatMap((url) =>
+      [scheme, ...olderSchemesOf(scheme)].map((one) =>
+        schemeDigest(one, { body: received.body, url, id, timestamp }, secret),
+      ),
+    ),
   );
   return [...presented, ...digests.flatMap((digest) => signatureSpellings(digest.toString('base64')))];
 }

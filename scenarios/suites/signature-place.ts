@@ -1,4 +1,5 @@
 import { type JsonObject, sameHeaderName } from '../../contract/index.ts';
+import { signatureHeadersOf } from '../../contract/signing/index.ts';
 import { both, moveToHeader, moveToQuery, replaceHeader, underscored, withoutHeader } from '../changes/addressing.ts';
 import { randomSignature, type SigningScheme, signatureHeader, unsigned } from '../changes/signing.ts';
 import { refusedOrChosen, refusedWithTwoInvalid } from '../expectations.ts';
@@ -46,10 +47,8 @@ const USUAL_HEADERS = [
 const withoutSignature = withoutHeader('signature', 'no signature header');
 
 /** Returns the headers in which the receivers of a sender read signatures. */
-function ownHeaders({ signatureHeader: agreed, scheme }: Kit): string[] {
-  const { aliases = [], olderSignatures = {} } = scheme?.literal ?? {};
-  return [agreed, ...aliases, ...Object.keys(olderSignatures)];
-}
+const ownHeaders = ({ signatureHeader: agreed, scheme }: Kit): string[] =>
+  scheme === undefined ? [agreed] : signatureHeadersOf(scheme.literal);
 
 /** Adds this header with the valid signature, unless it is the agreed one. */
 function inAnother(address: AddressChange, name: string): AddressChange {

@@ -127,6 +127,15 @@ export function signatureHeaderOf({ headers }: Pick<Scheme, 'headers'>): string 
   return Object.keys(headers).find((name) => headers[name]?.includes('{signature}')) ?? '';
 }
 
+/**
+ * Returns the names of the headers in which receivers of the sender read a signature: that of the scheme, its other
+ * names, and those of older signatures.
+ */
+export function signatureHeadersOf(scheme: Pick<Scheme, 'headers' | 'aliases' | 'olderSignatures'>): string[] {
+  const { aliases = [], olderSignatures = {} } = scheme;
+  return [signatureHeaderOf(scheme), ...aliases, ...Object.keys(olderSignatures)];
+}
+
 /** Describes what is signed and how the value is written. */
 export function describeScheme(
   scheme: Pick<Scheme, 'algorithm' | 'encoding' | 'signed' | 'signature' | 'headers'>,

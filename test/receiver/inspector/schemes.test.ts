@@ -1,7 +1,7 @@
 /** The inspector in the scheme of another service: what is judged, explained, and never shown. */
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { ForwardedExchange, HeaderLine } from '../../../contract/index.ts';
-import { FOREIGN_SCHEMES, type Scheme, signaturesOfScheme } from '../../../contract/signing/index.ts';
+import { FOREIGN_SCHEMES, olderSchemesOf, type Scheme, signaturesOfScheme } from '../../../contract/signing/index.ts';
 import { type RunningInspector, startInspector } from '../../../receiver/index.ts';
 import { BODY, now, PUBLIC_URL, requestsIn, secretOf, sign } from '../../mutants/scheme-requests.ts';
 import { exchange } from './inspected.ts';
@@ -62,13 +62,16 @@ describe.each(FOREIGN_SCHEMES.map((scheme) => [scheme.name, scheme] as const))('
     const secret = secretOf(scheme);
     const inspector = await inspectorFor(scheme, [secret]);
     const lines = sign(scheme, [secret]);
-    const [signature = ''] = signaturesOfScheme(scheme, lines);
+    const [signature = '', ...older] = [scheme, ...olderSchemesOf(scheme)].flatMap((one) =>
+      signaturesOfScheme(one, lines),
+    );
+    expect(older).toHaveLength(Object.keys(scheme.olderSignatures ?? {}).length);
     const also = (scheme.aliases ?? []).map((name): HeaderLine => [name, `v9=${signature}`]);
     const echo = `expected ${signature} or ${Buffer.from(signature, scheme.encoding).toString('base64url')}`;
     const more = [['X-Debug', signature] as const, ...also];
     for (const headers of [lines, lines.map(([name, value]): HeaderLine => [name, `"${value}"`])]) {
       const { text, view } = await viewOf(inspector, exchanged(401, [...headers, ...more], { echo }));
-      expect(text).not.toContain(signature);
+      for (const one of [signature, ...older]) expect(text).not.toContain(one);
       const shown = Buffer.from(view.answer.body.base64, 'base64').toString();
       expect(shown).toMatch(/^expected \[\*{3}\]=* or /);
       expect(shown).not.toContain(signature);
