@@ -96,11 +96,11 @@ export function readInputs(env) {
 
   const command = plain('command') || 'run';
   if (command !== 'run' && command !== 'certify')
-    throw new WrongInput('The input `command` must be `run` or ' + '`certify`.');
+    throw new WrongInput('The input `command` must be `run` or `certify`.');
   const version = plain('version');
   if (!/^[0-9A-Za-z.+^~-]*$/.test(version) || version.startsWith('-')) {
     throw new WrongInput(
-      'The input `version` must be a version or a tag in the registry, such as `0.1.0` or ' + '`latest`.',
+      'The input `version` must be a version or a tag in the registry, such as `0.1.0` or `latest`.',
     );
   }
   const switches = ['strict', 'open'].filter((input) => {

@@ -270,7 +270,7 @@ function checkSink({ sink, inbox, handlers = {} }: ReceiverOptions): void {
   if (inbox !== undefined) {
     throw new HookproofError(
       'RECEIVER_SINK',
-      '`sink` and `inbox` are both set: a notification is stored in one of ' + 'them.',
+      '`sink` and `inbox` are both set: a notification is stored in one of them.',
       {
         hint: 'Leave out `inbox` to pass notifications on to the sink, or `sink` to handle them here.',
       },
@@ -311,7 +311,7 @@ function checkScheme({ signing, inbox, sink, handlers = {} }: ReceiverOptions): 
   if (inbox !== undefined || sink !== undefined || Object.values(handlers).some((handler) => handler !== undefined)) {
     throw new HookproofError(
       'RECEIVER_SCHEME',
-      '`signing.scheme` is set together with `inbox`, `sink` or ' + '`handlers`.',
+      '`signing.scheme` is set together with `inbox`, `sink` or `handlers`.',
       {
         hint: 'Leave them out: they take notifications. Use `observers` for the deliveries of another service.',
       },
@@ -384,13 +384,13 @@ function resolveProxy(option: Extract<ClientCertificateOption, { from: 'proxy' }
   if (!isListOfTexts(proxies) || !proxies.every((proxy) => isIP(proxy) !== 0 && !proxy.includes('%'))) {
     throw invalidCertificateOption(
       '`clientCertificate.proxies` is not a list of IP addresses.',
-      'For example ' + "['127.0.0.1'].",
+      "For example ['127.0.0.1'].",
     );
   }
   if (!isUsableHeaderName(header)) {
     throw invalidCertificateOption(
       '`clientCertificate.header` is not a usable header name.',
-      'For example ' + 'X-SSL-Client-Verify.',
+      'For example X-SSL-Client-Verify.',
     );
   }
   if (typeof value !== 'string' || value.trim() === '' || value.trim() !== value) {

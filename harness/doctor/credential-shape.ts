@@ -55,7 +55,7 @@ const otherThing: CredentialCheck = (given) => {
   const is = (what: string, text: string, fix: string) =>
     problem(codeFor(given, `is-${what}`), `${given.noun} is ${text}.`, fix);
   if (/-----BEGIN /.test(value))
-    return is('pem', 'PEM text', 'Use `--client-cert` and `--ca` for certificates and ' + 'keys.');
+    return is('pem', 'PEM text', 'Use `--client-cert` and `--ca` for certificates and keys.');
   if (/^https?:\/\//i.test(value)) return is('url', 'a URL', COPY_AGAIN);
   if (/^eyJ[\w-]+\.[\w-]+\.[\w-]*$/.test(value)) {
     return is('token', 'a JSON web token', 'A token identifies a user and expires. Use the value that was agreed.');

@@ -73,7 +73,7 @@ const words = (description: string, max: number) =>
   z.array(z.string().min(1).max(200)).max(max).default([]).describe(description);
 
 const AS_BEFORE =
-  'default: the value of the last run against this endpoint; before the first run, the configured ' + 'value';
+  'default: the value of the last run against this endpoint; before the first run, the configured value';
 
 const SENDING = { readOnlyHint: false, destructiveHint: false, openWorldHint: true };
 const OFFLINE = { readOnlyHint: true, openWorldHint: false };

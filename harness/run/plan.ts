@@ -133,7 +133,7 @@ function obstacleFor(scenario: Scenario, target: Target): string | null {
   const missing = needs.find((feature) => !features.includes(feature));
   if (missing !== undefined && isEvidenceSource(missing))
     return `no ${SOURCE_TEXTS[missing].noun}, see ${SOURCE_TEXTS[missing].flag}`;
-  if (missing === 'rotation' && features.includes('hmac')) return 'no next secret, see `--next-secret-file`';
+  if (missing === 'rotation' && features.includes('hmac')) return 'no next secret, see --next-secret-file';
   if (missing !== undefined) return `the feature ${missing} is not configured`;
   const decimals = 'decimals' in scenario ? scenario.decimals : undefined;
   if (decimals !== undefined && !known.includes(decimals)) return `no asset with ${decimals} decimals is configured`;

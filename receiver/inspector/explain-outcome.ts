@@ -68,7 +68,7 @@ const BY_REASON: Readonly<Record<DeliveryReason, Explain>> = {
   }),
   'client-certificate-untrusted': () => ({
     expected:
-      'A certificate that is within its validity period, for client authentication, from a CA in ' + '`--client-ca`.',
+      'A certificate that is within its validity period, for client authentication, from a CA in `--client-ca`.',
   }),
   'client-certificate-not-allowed': () => ({
     expected: 'One of the names given with `--allow-client`.',

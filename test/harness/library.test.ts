@@ -215,8 +215,9 @@ describe('toBeConformant', () => {
     });
     const report = renderHuman({ ...document, partial: false }, { columns: 100, color: false, unicode: true });
     expect(report.replace(/\s+/g, ' ')).toContain('no effects window, see evidenceSources.effects of run');
+    expect(report.replace(/\s+/g, ' ')).toContain('no next secret, see evidenceSources.rotation of run');
     expect(report).toContain('`verbose: true`');
-    expect(report).not.toMatch(/ --\w/);
+    expect(report).not.toMatch(/[ `]--\w/);
   });
 
   it.each<[object, string, unknown?]>([

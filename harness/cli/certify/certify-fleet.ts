@@ -82,11 +82,6 @@ export async function certifyFleet(
   const trend = begun === null ? document : withPreviousOutcomes(document, begun);
   await openFolder(folder);
   const { startedAt } = document;
-  const { register } = flags;
-  const { shard: _, ...shared } = given;
-  const { previous: _compared, resume: _resumed, only: _some, partners, ...kept } = flags;
-  const validFor = validForMs === DEFAULT_VALID_MS ? undefined : `${validForMs / 86_400_000}d`;
-  const command = `hookproof certify ${flagsInShell({ partners, ...keyFlags, ...shared, ...kept, validFor })}`;
   const place = { register: flags.register, outputDir: folder };
   const fleetRegister = await FleetRegister.open(place, {
     folder,
@@ -146,9 +141,18 @@ export async function certifyFleet(
     await fleetRegister.close(whole());
   }
   const finished = whole();
-  const shown = flagsInShell({ register, outputDir: shared.outputDir });
+  const shown = flagsInShell({ register: flags.register, outputDir: given.outputDir });
+  const command = commandAgain(flags, given, keyFlags, validForMs);
   printFleet(finished, folder, { json: flags.json, exitOn, place: shown, command });
   return interruption.exitCode() ?? exitCodeOfFleet(finished, exitOn);
+}
+
+/** Returns the command that certifies again, without the selection of partners. */
+function commandAgain(flags: FleetFlags, given: FleetConfigFlags, keyFlags: KeyFlags, validForMs: number): string {
+  const { shard: _part, ...shared } = given;
+  const { previous: _compared, resume: _resumed, only: _some, partners, ...kept } = flags;
+  const validFor = validForMs === DEFAULT_VALID_MS ? undefined : `${validForMs / 86_400_000}d`;
+  return `hookproof certify ${flagsInShell({ partners, ...keyFlags, ...shared, ...kept, validFor })}`;
 }
 
 /** Returns the partners that the resumed certification finished with the same configuration, by name. */

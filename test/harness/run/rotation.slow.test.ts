@@ -60,7 +60,7 @@ describe('a rotation of the secret', () => {
     });
     expect(results.map(({ verdict, reason }) => [verdict, reason])).toEqual([
       ['pass', ''],
-      ['not-applicable', 'no next secret, see `--next-secret-file`'],
+      ['not-applicable', 'no next secret, see --next-secret-file'],
     ]);
   });
 

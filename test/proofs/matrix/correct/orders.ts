@@ -74,7 +74,7 @@ const usual = (refusal: (req: IncomingMessage) => number | undefined): Decide =>
 export const orders: readonly CorrectReceiver[] = [
   deciding(
     'key-before-body',
-    'Rejects an invalid API key before reading the body, and keeps the connection ' + 'open.',
+    'Rejects an invalid API key before reading the body, and keeps the connection open.',
     () => {
       return async (req, _res, options) => {
         if (req.method !== 'POST') return 405;
