@@ -21,6 +21,7 @@ export default defineConfig({
     // These limits end a test that hangs. They are long, so that no test fails on a slow machine.
     testTimeout: 300_000,
     hookTimeout: 300_000,
+    expect: { poll: { timeout: 120_000 } },
     // Two more than the cores in CI, because many tests mostly wait.
     maxWorkers: 4,
     sequence: { sequencer: LongestFirst },

@@ -113,7 +113,7 @@ it('shows the last full run with a partial one', async () => {
     (await hookproof(['run', endpoint.url, '--scenario', 'valid/plain'], { env: { ...env, CI: 'true' } })).stdout,
   ).not.toContain('still failing');
   await endpoint.close();
-}, 60_000);
+});
 
 it('repeats what failed last time with --failed', async () => {
   const secret = 'c2VjcmV0LW9mLXRoZS10ZXN0LW9mLW1lbW9yeQ';
@@ -145,4 +145,4 @@ it('repeats what failed last time with --failed', async () => {
   expect(green.code).toBe(0);
   expect(green.stdout).toContain(`Full run: hookproof run ${endpoint.url}`);
   await endpoint.close();
-}, 60_000);
+});

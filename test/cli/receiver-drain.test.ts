@@ -51,7 +51,7 @@ describe('SIGTERM', () => {
     const exited = once(child, 'close');
     child.kill('SIGTERM');
     expect(await idle.ended).toBe('closed');
-    await vi.waitFor(async () => expect(await ask('/readyz')).toEqual([503, '{"status":"draining"}']));
+    await vi.waitFor(async () => expect(await ask('/readyz')).toEqual([503, '{"status":"draining"}']), 120_000);
     expect(await ask('/healthz')).toEqual([200, '{"status":"ok"}']);
     await expect(fetch(`http://127.0.0.1:${port}/`, { method: 'POST' })).rejects.toThrow();
 
@@ -79,7 +79,7 @@ describe('SIGTERM', () => {
     expect((await busy.answer()).status).toBe(100);
     const exited = once(child, 'close');
     child.kill(first);
-    await vi.waitFor(async () => expect((await ask('/readyz'))[0]).toBe(503));
+    await vi.waitFor(async () => expect((await ask('/readyz'))[0]).toBe(503), 120_000);
     child.kill(second);
     expect(await exited).toEqual([code, null]);
     await busy.ended;

@@ -55,7 +55,7 @@ describe('hookproof receiver', () => {
         ['secret', '0', 3],
         ['secret', '1', 3],
       ]);
-    });
+    }, 120_000);
     await stop();
     const { stdout, stderr } = output();
     expect(stdout.match(/an older signature secret is still in use/g)).toHaveLength(1);

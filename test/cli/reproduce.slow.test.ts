@@ -11,6 +11,7 @@ import { createLane } from '../../harness/run/lane.ts';
 import { curlScript } from '../../harness/run/reproduce.ts';
 import { CATALOGUE, type ProbeScenario } from '../../scenarios/index.ts';
 import { lacks } from '../setup/programs.ts';
+import { inTurn } from '../setup/turn.ts';
 import { type Recorded, recording } from './recording.ts';
 
 const PROBES = CATALOGUE.flatMap(({ scenarios }) => scenarios).filter(
@@ -78,8 +79,8 @@ describe.skipIf(lacks('bash', 'curl', 'openssl', 'xxd', 'python3'))('the curl sc
   });
   afterAll(() => rm(cwd, { recursive: true, force: true }));
 
-  it('sends the same request as the harness, for every form of probe that has one', async () => {
-    const played = PROBES;
+  it('sends the same request as the harness, for every probe that has one', async () => {
+    const played = inTurn(PROBES, 4);
     const queue = [...played];
     const differences: unknown[] = [];
     let scripts = 0;

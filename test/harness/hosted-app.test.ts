@@ -90,5 +90,5 @@ describe('an app that throws', () => {
       status: 1,
       stderr: expect.stringContaining('Error: of another'),
     });
-  }, 60_000);
+  });
 });

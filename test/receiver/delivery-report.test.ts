@@ -24,14 +24,14 @@ it('accepts old and new credentials, and warns about old ones by position withou
     return (await post(receiver, body, { 'X-Service-Signature': sign(body, secret), 'X-API-Key': key })).status;
   };
   expect(await deliver(NEW_SECRET, NEW_KEY)).toBe(200);
-  await vi.waitFor(() => expect(reports).toHaveLength(1));
+  await vi.waitFor(() => expect(reports).toHaveLength(1), 120_000);
   expect(events('old-credential')).toEqual([]);
 
   expect(await deliver(SECRET, NEW_KEY)).toBe(200);
   expect(await deliver(NEW_SECRET, API_KEY)).toBe(200);
   for (let count = 0; count < 20; count += 1) expect(await deliver(SECRET, API_KEY)).toBe(200);
   expect(await deliver('another secret', NEW_KEY)).toBe(401);
-  await vi.waitFor(() => expect(reports).toHaveLength(24));
+  await vi.waitFor(() => expect(reports).toHaveLength(24), 120_000);
   expect(reports.slice(0, 4).map(({ secretIndex, keyIndex }) => [secretIndex, keyIndex])).toEqual([
     [0, 0],
     [1, 0],
@@ -120,7 +120,7 @@ it('logs one line for each delivery with its outcome, reason and duration', asyn
     { ...refused(415, 'content-type-not-json'), ...matched },
   ];
   const deliveries = () => lines().filter(({ event }) => event === 'delivery');
-  await vi.waitFor(() => expect(deliveries()).toHaveLength(expected.length));
+  await vi.waitFor(() => expect(deliveries()).toHaveLength(expected.length), 120_000);
   expect(deliveries().map(({ level: _level, time: _time, pid: _pid, hostname: _hostname, ...line }) => line)).toEqual(
     expected.map((line) => ({
       name: 'receiver',
@@ -158,7 +158,7 @@ it('logs no credential and no body, even when handlers fail', async () => {
   await post(receiver, `{"id":"${canary}"`);
   await post(receiver, JSON.stringify({ id: canary, type: canary, at: canary, data: canary }));
   await receiver.settled();
-  await vi.waitFor(() => expect(lines().filter(({ event }) => event === 'delivery')).toHaveLength(5));
+  await vi.waitFor(() => expect(lines().filter(({ event }) => event === 'delivery')).toHaveLength(5), 120_000);
 
   expect(lines().map(({ event, msg }) => event ?? msg)).toEqual(
     expect.arrayContaining(['configuration', 'delivery', 'mine', 'handler-failed']),

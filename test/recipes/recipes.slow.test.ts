@@ -98,20 +98,22 @@ describe.each(RUN)('the recipe for %s', (stack) => {
     );
   }
 
-  it.skipIf(reason !== null)(
-    'knows its notifications after a restart, and repairs a line that was cut off',
-    async () => {
-      const folder = copied(stack);
-      const first = await started(stack, folder, { apiKey });
-      expect(await delivered(first.url, 'one')).toBe(200);
-      await first.kill();
-      appendFileSync(join(folder, 'journal.ndjson'), '{"id":"two","rec');
-      const second = await started(stack, folder, { apiKey });
-      expect(await delivered(second.url, 'one')).toBe(200);
-      expect(await delivered(second.url, 'two')).toBe(200);
-      expect(journalOf(folder).map(({ id }) => id)).toEqual(['one', 'two']);
-    },
-  );
+  if (isPlayed(0)) {
+    it.skipIf(reason !== null)(
+      'knows its notifications after a restart, and repairs a line that was cut off',
+      async () => {
+        const folder = copied(stack);
+        const first = await started(stack, folder, { apiKey });
+        expect(await delivered(first.url, 'one')).toBe(200);
+        await first.kill();
+        appendFileSync(join(folder, 'journal.ndjson'), '{"id":"two","rec');
+        const second = await started(stack, folder, { apiKey });
+        expect(await delivered(second.url, 'one')).toBe(200);
+        expect(await delivered(second.url, 'two')).toBe(200);
+        expect(journalOf(folder).map(({ id }) => id)).toEqual(['one', 'two']);
+      },
+    );
+  }
 
   if (isPlayed(2)) {
     it.skipIf(reason !== null)('accepts the old and the new secret of a rotation, each at its time', async () => {
@@ -156,10 +158,12 @@ describe.each(RUN)('the recipe for %s', (stack) => {
     });
   }
 
-  it.skipIf(reason !== null)('does not start without any credential', async () => {
-    const start = started(stack, copied(stack), {});
-    await expect(start).rejects.toThrow(/ended with [1-9][\s\S]*WEBHOOK_SECRET/);
-  });
+  if (isPlayed(1)) {
+    it.skipIf(reason !== null)('does not start without any credential', async () => {
+      const start = started(stack, copied(stack), {});
+      await expect(start).rejects.toThrow(/ended with [1-9][\s\S]*WEBHOOK_SECRET/);
+    });
+  }
 });
 
 function delivered(url: string, id: string): Promise<number> {

@@ -114,7 +114,7 @@ async function startServer({ command, port, env = process.env }: Server, folder:
     child.kill('SIGKILL');
     await ended;
   };
-  const deadline = performance.now() + 60_000;
+  const deadline = performance.now() + 240_000;
   while (!(await accepts(port))) {
     if (child.exitCode !== null || performance.now() > deadline) {
       await kill();

@@ -96,7 +96,7 @@ async function onServer(url: string, statement: string): Promise<void> {
 }
 
 async function ready(url: string, child: ReturnType<typeof spawn>): Promise<void> {
-  const deadline = performance.now() + 20_000;
+  const deadline = performance.now() + 120_000;
   while (true) {
     try {
       return await onServer(url, 'SELECT 1');

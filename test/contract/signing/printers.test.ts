@@ -116,7 +116,7 @@ function ours(name: string, body: string): string {
 
 describe('the printed forms', () => {
   describe.each(PRINTERS)('of %s', (program, [command = '', ...args], script, names) => {
-    it.skipIf(lacks(program))('are what the program prints', { timeout: 60_000 }, () => {
+    it.skipIf(lacks(program))('are what the program prints', () => {
       // The programs get a JSON list, except Java, which gets lines.
       const input = program === 'java' ? BODIES.join('\n') : JSON.stringify(BODIES);
       const file = join(import.meta.dirname, 'printers', script);

@@ -203,10 +203,10 @@ FROM hookproof_queue._private_jobs WHERE key = 'plan' AND locked_at IS NULL`;
   await vi.waitFor(async () => {
     vi.advanceTimersByTime(60_000);
     expect(await waiting()).toEqual([{ whole: true, next: true }]);
-  });
+  }, 120_000);
   await pool.query("UPDATE hookproof_queue._private_jobs SET attempts = max_attempts WHERE key = 'plan'");
   vi.advanceTimersByTime(60_000);
-  await vi.waitFor(async () => expect((await deadLetters(pool)).length).toBe(0));
+  await vi.waitFor(async () => expect((await deadLetters(pool)).length).toBe(0), 120_000);
 });
 
 it.skipIf(server === null)('lists what has failed for good, and gives running jobs back when it stops', async () => {

@@ -2,19 +2,21 @@ import { expect, it } from 'vitest';
 import { loadDictionary, matchesAny } from '../../../harness/diagnose/index.ts';
 import { STATUS_SCENARIOS } from '../../../harness/judge/index.ts';
 import { findSubject, makeMaterial, playedOf, runAgainst } from '../../proofs/matrix/play.ts';
+import { inTurn } from '../../setup/turn.ts';
 
-const material = await makeMaterial();
-const { faults } = await loadDictionary();
-
-// The dictionary contains the outcomes without a proxy.
-it.each([
-  'none',
+const MUTANTS = [
   'verifies-reserialised-json',
   'signature-not-checked',
   'early-refusal-lost-in-reset',
   'refused-body-left-on-connection',
   'api-key-refused-by-hanging-up',
-])('every outcome of %s is the same behind the proxy', async (name) => {
+];
+
+const material = await makeMaterial();
+const { faults } = await loadDictionary();
+
+// The dictionary contains the outcomes without a proxy.
+it.each(['none', ...inTurn(MUTANTS, 3)])('every outcome of %s is the same behind the proxy', async (name) => {
   const subject = findSubject(name);
   const played = playedOf(subject, await runAgainst(subject, material, [], 'proxy'));
   const { outcomes, uncertain = [] } = faults.find((fault) => fault.name === name) ?? { outcomes: {} };

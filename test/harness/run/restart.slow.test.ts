@@ -87,7 +87,7 @@ describe('a restart', () => {
         restarts += 1;
         const port = Number(new URL(receiver.url).port);
         await receiver.close();
-        await expect.poll(front.failures, { timeout: 20_000 }).toBeGreaterThan(0);
+        await expect.poll(front.failures, { timeout: 120_000 }).toBeGreaterThan(0);
         const options = { signing: { secrets: [SECRET] }, effects: memoryEffects(), port };
         ends.push((await startFaultyReceiver(null, options)).close);
       };

@@ -34,7 +34,7 @@ const found = ({ results }: ResultDocument) =>
   results.filter(({ verdict }) => !['pass', 'not-applicable'].includes(verdict)).map(({ id, reason }) => [id, reason]);
 
 describe('a run in a scheme', () => {
-  it.each(FOREIGN_SCHEMES.map((scheme) => [scheme.name, scheme] as const))(
+  it.each(inTurn(FOREIGN_SCHEMES, 3).map((scheme) => [scheme.name, scheme] as const))(
     'of %s finds nothing in the reference receiver',
     async (name, scheme) => {
       const document = await played(scheme, null);

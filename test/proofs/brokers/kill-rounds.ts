@@ -65,7 +65,7 @@ export async function brokerKillRounds(options: {
   };
   const acknowledgement = async () => {
     const before = counts.ok;
-    await waitUntil('an acknowledgement', () => counts.ok > before, 60_000, 5);
+    await waitUntil('an acknowledgement', () => counts.ok > before, 240_000, 5);
   };
   const randomMoment = () => pause(betweenMs[0] + random() * (betweenMs[1] - betweenMs[0]));
 

@@ -74,7 +74,7 @@ describe('the effects window', () => {
     const { attacked, lines } = await receiverWithWindow();
     expect(await attackWindow(attacked)).toEqual([]);
     expect(JSON.stringify(lines)).not.toContain(token);
-  }, 30_000);
+  });
 
   it('is not convincing when it is not protected: the attack program reports a window without a token', async () => {
     const { attacked } = await receiverWithWindow();
@@ -87,7 +87,7 @@ describe('the effects window', () => {
     const problems = await attackWindow({ ...attacked, port: (open.address() as AddressInfo).port });
     expect(problems).toContain('without a token: the answer has data');
     expect(problems).toContain('/effects/ with the token: answered 200, expected 400 or 404');
-  }, 30_000);
+  });
 
   it.each(['', 'tiny-token', 'x'.repeat(15), 'with a blank in it', 'ümlaut-ümlaut-ümlaut', `${'x'.repeat(20)}\n`])(
     'does not start with the token "%s"',

@@ -87,7 +87,7 @@ describe('the inbox', () => {
       expect(lines.filter(({ level }) => level === 'error')).toMatchObject([
         { event: 'delivery', status: 503, reason: 'inbox failed: disk full at 10.0.0.7' },
       ]);
-    });
+    }, 120_000);
   });
 
   it('gets the bytes, the notification and the time of arrival', async () => {

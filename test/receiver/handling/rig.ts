@@ -100,7 +100,7 @@ export function until(holds: () => unknown): Promise<void> {
     async () => {
       if (!(await holds())) throw new Error(`never: ${holds}`);
     },
-    { timeout: 10_000, interval: 2 },
+    { timeout: 120_000, interval: 2 },
   );
 }
 

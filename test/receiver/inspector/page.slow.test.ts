@@ -21,7 +21,7 @@ let page: Page;
 const errors: string[] = [];
 
 function watch(made: Page): Page {
-  made.setDefaultTimeout(10_000);
+  made.setDefaultTimeout(60_000);
   made.on('pageerror', (error) => errors.push(String(error)));
   made.on('dialog', (dialog) => errors.push(`dialog ${dialog.message()}`));
   // The console also reports a refused connection and an invalid edit, both of which are expected.

@@ -61,7 +61,7 @@ describe('the recorder', () => {
 });
 
 describe('the event streams', () => {
-  const often = { interval: 2, timeout: 5000 };
+  const often = { interval: 2, timeout: 120_000 };
 
   function opened(options: Parameters<typeof createEventStreams>[2] = {}, maxDeliveries = 500) {
     const recorder = createRecorder({ maxDeliveries });
@@ -86,8 +86,9 @@ describe('the event streams', () => {
     record(3);
     const stream = open();
     record(2);
-    await vi.waitFor(() =>
-      expect(deliveriesIn(stream.events()).map(({ data }) => data.number)).toEqual([1, 2, 3, 4, 5]),
+    await vi.waitFor(
+      () => expect(deliveriesIn(stream.events()).map(({ data }) => data.number)).toEqual([1, 2, 3, 4, 5]),
+      120_000,
     );
     expect(stream.events()[0]).toMatchObject({ event: 'hello', data: { oldest: 1, maxDeliveries: 500 } });
     streams.close();
@@ -98,7 +99,10 @@ describe('the event streams', () => {
     record(4);
     const [known, other, ahead] = [open(`${recorder.instance}-3`), open('000000-3'), open(`${recorder.instance}-99`)];
     const numbersOf = (stream: ReturnType<typeof open>) => deliveriesIn(stream.events()).map(({ data }) => data.number);
-    await vi.waitFor(() => expect([known, other, ahead].map(numbersOf)).toEqual([[4], [1, 2, 3, 4], [1, 2, 3, 4]]));
+    await vi.waitFor(
+      () => expect([known, other, ahead].map(numbersOf)).toEqual([[4], [1, 2, 3, 4], [1, 2, 3, 4]]),
+      120_000,
+    );
     streams.close();
   });
 
@@ -108,7 +112,7 @@ describe('the event streams', () => {
     const id = `${recorder.instance}-2`;
     record(20);
     const stream = open(id);
-    await vi.waitFor(() => expect(deliveriesIn(stream.events())).toHaveLength(10));
+    await vi.waitFor(() => expect(deliveriesIn(stream.events())).toHaveLength(10), 120_000);
     expect(stream.events()[1]).toMatchObject({ event: 'gap', data: { lost: 13 } });
     streams.close();
   });
@@ -128,7 +132,7 @@ describe('the event streams', () => {
     expect(most).toBeLessThan(6000);
     expect(quick.events().some(({ event }) => event === 'gap')).toBe(false);
     slow.read();
-    await vi.waitFor(() => expect(deliveriesIn(slow.events()).at(-1)?.data.number).toBe(1000));
+    await vi.waitFor(() => expect(deliveriesIn(slow.events()).at(-1)?.data.number).toBe(1000), 120_000);
     const seen = deliveriesIn(slow.events()).map(({ data }) => data.number);
     const lost = slow.events().flatMap(({ event, data }) => (event === 'gap' ? [data.lost] : []));
     expect(seen).toEqual([...new Set(seen)].toSorted((a, b) => a - b));
@@ -140,10 +144,10 @@ describe('the event streams', () => {
     const { open, record, streams } = opened({ maxStreams: 2, pingMs: 5, stalledMs: 20 });
     const [one, stalled, third] = [open(), open(undefined, { reads: false }), open()];
     expect([one.isOpen, stalled.isOpen, third.isOpen]).toEqual([true, true, false]);
-    await vi.waitFor(() => expect(one.events().some(({ event }) => event === 'ping')).toBe(true));
+    await vi.waitFor(() => expect(one.events().some(({ event }) => event === 'ping')).toBe(true), 120_000);
     record(100);
-    await vi.waitFor(() => expect(stalled.sink.destroyed).toBe(true));
-    await vi.waitFor(() => expect(open().isOpen).toBe(true));
+    await vi.waitFor(() => expect(stalled.sink.destroyed).toBe(true), 120_000);
+    await vi.waitFor(() => expect(open().isOpen).toBe(true), 120_000);
     expect(one.sink.destroyed).toBe(false);
     streams.close();
   });

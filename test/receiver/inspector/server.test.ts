@@ -296,5 +296,5 @@ it('keeps the receiver responsive while many streams are open and none is read',
     const [first] = await stream.until((events) => events.length > 0);
     stream.close();
     expect(first?.event).toBe('hello');
-  });
+  }, 120_000);
 });

@@ -89,7 +89,7 @@ describe('metrics of deliveries', () => {
       const samples = await scrape();
       expect(deliveriesOf(samples, 'accepted', 'none')).toBe(2);
       expect(deliveriesOf(samples, 'refused', 'inbox-failed')).toBe(1);
-    });
+    }, 120_000);
     const samples = await scrape();
     for (const reason of [
       'api-key-mismatch',
@@ -134,10 +134,10 @@ describe('metrics of deliveries', () => {
       breakInbox = false;
     };
     await hostile();
-    await vi.waitFor(async () => expect(deliveriesOf(await scrape(), 'refused', 'inbox-failed')).toBe(1));
+    await vi.waitFor(async () => expect(deliveriesOf(await scrape(), 'refused', 'inbox-failed')).toBe(1), 120_000);
     const first = countSeries(await scrape());
     for (let round = 0; round < 10; round += 1) await hostile();
-    await vi.waitFor(async () => expect(deliveriesOf(await scrape(), 'refused', 'inbox-failed')).toBe(11));
+    await vi.waitFor(async () => expect(deliveriesOf(await scrape(), 'refused', 'inbox-failed')).toBe(11), 120_000);
     const samples = await scrape();
     expect(countSeries(samples)).toBe(first);
     const labels = [...samples.values()].flat().flatMap((sample) => Object.values(sample.labels));
@@ -159,7 +159,7 @@ describe('metrics of deliveries', () => {
 describe('metrics of connections', () => {
   it('count open connections, and requests that are refused before the stages', async () => {
     const open = await Promise.all([openRaw(receiver.port), openRaw(receiver.port)]);
-    await vi.waitFor(async () => expect(value(await scrape(), 'connections_open')).toBe(2));
+    await vi.waitFor(async () => expect(value(await scrape(), 'connections_open')).toBe(2), 120_000);
     for (const connection of open) await connection.write('garbage\r\n\r\n');
     for (const connection of open) expect((await connection.answer()).status).toBe(400);
     const large = await openRaw(receiver.port);
@@ -169,7 +169,7 @@ describe('metrics of connections', () => {
     await many.write(rawPost('{}', Object.fromEntries(Array.from({ length: 300 }, (_, index) => [`X-${index}`, '1']))));
     await many.answer();
     for (const { socket } of [...open, large, many]) socket.destroy();
-    await vi.waitFor(async () => expect(value(await scrape(), 'connections_open')).toBe(0));
+    await vi.waitFor(async () => expect(value(await scrape(), 'connections_open')).toBe(0), 120_000);
     const samples = await scrape();
     const refused = (status: string, reason: string) => value(samples, 'requests_refused_total', { status, reason });
     expect(refused('400', 'bad-request')).toBe(2);
@@ -186,14 +186,14 @@ describe('metrics of the budget', () => {
     const upload = await openRaw(receiver.port);
     const body = 'x'.repeat(500_000);
     await upload.write(rawPost(body, headersFor(body), '/hooks').subarray(0, -1));
-    await vi.waitFor(async () => expect(value(await scrape(), 'upload_bytes')).toBeGreaterThan(499_000));
+    await vi.waitFor(async () => expect(value(await scrape(), 'upload_bytes')).toBeGreaterThan(499_000), 120_000);
     const chunked = await openRaw(receiver.port);
     const lines = Object.entries({ ...headersFor(body), 'Transfer-Encoding': 'chunked' });
     const head = `POST /hooks HTTP/1.1\r\nHost: x\r\n${lines.map((line) => `${line.join(': ')}\r\n`).join('')}\r\n`;
     await chunked.write(head + '1\r\nx\r\n'.repeat(11_000));
     await chunked.ended;
     upload.socket.destroy();
-    await vi.waitFor(async () => expect(value(await scrape(), 'upload_bytes')).toBe(0));
+    await vi.waitFor(async () => expect(value(await scrape(), 'upload_bytes')).toBe(0), 120_000);
     const samples = await scrape();
     const dropped = (why: string) => value(samples, 'connections_dropped_total', { why });
     expect([dropped('small-chunks'), dropped('slow-upload'), dropped('unread')]).toEqual([1, 0, 0]);

@@ -163,7 +163,7 @@ describe('a body', () => {
       connection.socket[end]();
       await connection.ended;
       await expectAlive();
-      await vi.waitFor(() => expect(aborted()).toBe(before + 1));
+      await vi.waitFor(() => expect(aborted()).toBe(before + 1), 120_000);
       expect(handled).not.toContain('cut');
     },
   );

@@ -107,7 +107,7 @@ describe('at the limit of connections', () => {
       return connection;
     };
     const silent = await named('silent', '');
-    await vi.waitFor(() => expect(counts.open).toBe(1));
+    await vi.waitFor(() => expect(counts.open).toBe(1), 120_000);
     const idle = await named('idle', validPost(), true);
     const body = await named('body', 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\nExpect: 100-continue\r\n\r\n');
     expect((await body.answer()).status).toBe(100);
@@ -147,7 +147,7 @@ describe('at the limit of connections', () => {
     const { port, counts } = await start({ limits: { maxConnections: 3 }, inbox });
     const busy = await Promise.all([openRaw(port), openRaw(port), openRaw(port)]);
     for (const connection of busy) await connection.write(validPost());
-    await vi.waitFor(() => expect(storing).toBe(3));
+    await vi.waitFor(() => expect(storing).toBe(3), 120_000);
     const refused = await openRaw(port);
     await refused.ended;
     expect([counts.full, counts.waiting]).toEqual([1, 0]);
@@ -161,20 +161,20 @@ describe('at the limit of connections', () => {
     const { ca, ...server } = await quickStartCertificate();
     const { port, counts } = await start({ tls: server, limits: { maxConnections: 10 } });
     const silent = await Promise.all(Array.from({ length: 30 }, () => openRaw(port)));
-    await vi.waitFor(() => expect(counts.waiting).toBeGreaterThanOrEqual(20));
+    await vi.waitFor(() => expect(counts.waiting).toBeGreaterThanOrEqual(20), 120_000);
     const socket = tlsConnect({ port, host: '127.0.0.1', ca: ca.cert });
     const statuses: string[] = [];
     socket.on('data', (chunk: Buffer) => statuses.push(chunk.toString().slice(9, 12)));
     socket.on('error', () => {});
     socket.write(validPost());
-    await vi.waitFor(() => expect(statuses).toEqual(['200']));
+    await vi.waitFor(() => expect(statuses).toEqual(['200']), 120_000);
     // The place of a connection in the queue is determined by its latest request, not by its opening.
     await Promise.all(Array.from({ length: 9 }, () => openRaw(port)));
     socket.write(validPost());
-    await vi.waitFor(() => expect(statuses).toEqual(['200', '200']));
+    await vi.waitFor(() => expect(statuses).toEqual(['200', '200']), 120_000);
     await Promise.all(Array.from({ length: 9 }, () => openRaw(port)));
     socket.write(validPost());
-    await vi.waitFor(() => expect(statuses).toEqual(['200', '200', '200']));
+    await vi.waitFor(() => expect(statuses).toEqual(['200', '200', '200']), 120_000);
     expect(counts.most).toBe(10);
     socket.destroy();
     await Promise.all(silent.map(({ ended }) => ended));
@@ -251,7 +251,7 @@ describe('clients that do not read their answers', () => {
     const { port, dropped } = await start({ limits: { maxConnections: 2, ...UNREAD } });
     const deaf = await Promise.all([openDeaf(port), openDeaf(port)]);
     // Their answers fill the buffers, and then nothing more is transferred.
-    await Promise.all(deaf.map(({ socket }) => vi.waitFor(() => expect(socket.writableNeedDrain).toBe(true))));
+    await Promise.all(deaf.map(({ socket }) => vi.waitFor(() => expect(socket.writableNeedDrain).toBe(true), 120_000)));
     expect(await deliver(port)).toBe(200);
     expect(dropped).toContain('waiting');
   });
