@@ -34,6 +34,11 @@ export async function resolvePartner(resolution: Resolution, complete: boolean):
   const signing = await credential(resolution, 'hmac.secret', 'hmac.header');
   const apiKey = await credential(resolution, 'api-key.value', 'api-key.header');
   const headers = await resolveHeaders(resolution);
+  if (scheme !== undefined && apiKey !== undefined && !resolution.attempted.has('hmac.secret')) {
+    const message = `the scheme ${scheme.name} signs each delivery, and no secret is configured`;
+    const hint = 'Set HOOKPROOF_SECRET or `hmac.secret`, or remove the scheme.';
+    resolution.problems.push({ code: 'CONFIG_SCHEME', path: 'hmac.secret', reason: 'missing', message, hint });
+  }
   const known = resolveSamples(resolution);
   const deliveries = await resolveDeliveries(scheme, resolution);
   const { tls, material } = await resolveTls(resolution);

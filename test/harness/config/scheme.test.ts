@@ -55,6 +55,12 @@ describe('the scheme of a configuration', () => {
       'the secret is not a private key of Standard Webhooks with Ed25519',
       'whsk_',
     ],
+    [
+      { scheme: 'github' },
+      { HOOKPROOF_API_KEY: 'a-key-of-the-partner' },
+      'the scheme github signs each delivery, and no secret is configured',
+      'HOOKPROOF_SECRET',
+    ],
   ])('is refused for %j', async (flags, env, message, hint) => {
     const error = await refusal({ flags: { url: URL, ...flags }, env });
     expect(error.message).toContain(message);
