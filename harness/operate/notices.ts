@@ -1,6 +1,6 @@
 /** Decides which notices to send when a partner's standing changes or time passes, and what they say. Pure. */
 import type { JsonObject } from '../../contract/index.ts';
-import { endpointOf, judgedBy, type RegisterRecord, type Standing } from '../register/index.ts';
+import { describeMissingVerdict, endpointOf, judgedBy, type RegisterRecord, type Standing } from '../register/index.ts';
 
 /**
  * - `failing`: a run found failures, and the partner may not get traffic.
@@ -8,8 +8,16 @@ import { endpointOf, judgedBy, type RegisterRecord, type Standing } from '../reg
  * - `worse`: the partner lost its traffic for another reason, or its latest run found more than the previous one.
  * - `expiring`: the certificate or the override ends within 14 days.
  * - `revision-superseded`: the certificate is for an older revision of the catalogue.
+ * - `no-verdict`: a run had no verdict, and the one before had one: the endpoint is down, or its file was refused.
  */
-const NOTICE_KINDS = ['failing', 'key-or-chain-changed', 'worse', 'expiring', 'revision-superseded'] as const;
+const NOTICE_KINDS = [
+  'failing',
+  'key-or-chain-changed',
+  'worse',
+  'expiring',
+  'revision-superseded',
+  'no-verdict',
+] as const;
 type NoticeKind = (typeof NOTICE_KINDS)[number];
 
 /** Who is notified: the operator, at the URL in the file of defaults; the partner, at the URL in its own file. */
@@ -60,6 +68,9 @@ export function noticesFor(given: NoticeOccasion): Notice[] {
     ...(isSuperseded(occasion)
       ? [notice('revision-superseded', `${occasion.currentRevision} ${after.certificate?.certificate}`)]
       : []),
+    ...(record !== null && isWithoutVerdict(record) && !before?.last.slice(0, 1).some(isWithoutVerdict)
+      ? [notice('no-verdict', `run ${record.id}`)]
+      : []),
   ];
 }
 
@@ -101,6 +112,10 @@ function isExpiring({ after, at }: NoticeOccasion): boolean {
   return Date.parse(until) - at.getTime() <= within;
 }
 
+/** Returns whether a run could not judge the endpoint. An internal error, which only the operator can repair, is none. */
+const isWithoutVerdict = ({ event }: RegisterRecord): boolean =>
+  event === 'inconclusive' || event === 'refused' || event === 'unreachable';
+
 function isSuperseded({ after: { certificate, mayGetTraffic }, currentRevision }: NoticeOccasion): boolean {
   return mayGetTraffic && certificate !== null && certificate.revision < currentRevision;
 }
@@ -119,6 +134,7 @@ export function noticeBody(
   const { certificate, mayGetTraffic, reason, since, state, until } = asOf(standing, at);
   const isOwn = state === 'revoked' || state === 'allowed';
   const cause = judgedBy(standing)?.cause ?? null;
+  const run = kind === 'no-verdict' ? standing.last.find((one) => one.id === record) : undefined;
   return {
     id,
     type: NOTICE_TYPE,
@@ -132,7 +148,7 @@ export function noticeBody(
       since,
       until,
       url: endpointOf(standing),
-      reason: recipient === 'partner' && isOwn ? 'decided by the operator' : reason,
+      reason: run ? describeMissingVerdict(run) : recipient === 'partner' && isOwn ? 'decided by the operator' : reason,
       cause: cause && { fault: cause.fault, title: cause.title },
       certificate: certificate && {
         sha256: certificate.certificate,

@@ -20,6 +20,7 @@ export {
   byNeed,
   type Changed,
   changedSince,
+  describeMissingVerdict,
   endpointOf,
   expiringWithin,
   judgedBy,

@@ -84,7 +84,7 @@ function standingOf(
   const newest = last[0];
   const warnings = [...disbelieved];
   if (newest !== undefined && UNDECIDED.has(newest.event)) {
-    warnings.push(withoutVerdict(newest));
+    warnings.push(describeMissingVerdict(newest));
   }
   if (chain !== null && currentRevision !== undefined && chain.grant.revision < currentRevision) {
     warnings.push(`certified for revision ${chain.grant.revision} of the catalogue; the newest is ${currentRevision}`);
@@ -173,7 +173,7 @@ function reasonSince(end: RegisterRecord, newest: RegisterRecord | undefined): s
 }
 
 /** Describes a run without a verdict in one sentence: its known cause, or why no certificate was issued. */
-function withoutVerdict({ at, cause, event, reason, run, url }: RegisterRecord): string {
+export function describeMissingVerdict({ at, cause, event, reason, run, url }: RegisterRecord): string {
   if (event === 'refused') {
     // A certification that was refused before its run has no URL, because its file cannot be used.
     const what = run === null && url !== null ? 'recheck' : 'certification';

@@ -29,7 +29,11 @@ it.each<[string, readonly RegisterRecord[], string[]]>([
   ['the first certificate', [granted(1)], []],
   ['another certificate', [granted(1), granted(5)], []],
   ['a recheck that finds nothing', [granted(1), on(5, 'unchanged')], []],
-  ['an outage', [granted(1), on(5, 'inconclusive')], []],
+  ['an outage', [granted(1), on(5, 'inconclusive')], ['no-verdict']],
+  ['an outage that a recheck finds', [granted(1), on(5, 'unreachable')], ['no-verdict']],
+  ['an internal error', [granted(1), on(5, 'harness-error')], []],
+  ['an outage that lasts', [granted(1), on(3, 'unreachable'), on(5, 'inconclusive')], []],
+  ['the end of an outage', [granted(1), on(3, 'unreachable'), on(5, 'unchanged')], []],
   ['a failure', [granted(1), on(5, 'failed')], ['failing']],
   ['a first run that fails', [on(5, 'failed')], ['failing']],
   ['a second failure with as many failed checks', [on(1, 'failed', counts(2)), on(5, 'failed', counts(2))], []],
@@ -92,4 +96,14 @@ it('a notice is a notification that a receiver accepts, and the words of the ope
   expect(reading).toMatchObject({ ok: true, notification: { kind: 'UNKNOWN', type: NOTICE_TYPE, at: dayOf(5) } });
   expect(bodyFor('operator').data).toMatchObject({ reason: 'leaked key, ticket 4711', mayGetTraffic: false });
   expect(JSON.stringify(bodyFor('partner'))).not.toContain('4711');
+});
+
+it('a notice about a run without a verdict says why it had none', () => {
+  const records = [granted(1), on(5, 'unreachable', { reason: 'nothing is listening' })];
+  const [notice] = noticesAfter(records);
+  const standing = standingOf(records, 5);
+  if (notice === undefined || standing === null) throw new Error('there is no notice');
+  const { data } = noticeBody(notice, { id: '', at: dayOf(5), recipient: 'partner', standing });
+  expect(data).toMatchObject({ kind: 'no-verdict', mayGetTraffic: true, state: 'certified' });
+  expect(data).toMatchObject({ reason: 'the last run (2026-01-05) had no verdict: nothing is listening' });
 });
