@@ -84,7 +84,7 @@ beforeAll(async () => {
   tls = await certificateOf();
   await mkdir(join(cwd, 'partners', 'secrets'), { recursive: true });
   await writeFile(join(cwd, 'partners', 'ca.pem'), ca.cert);
-  await writeFile(join(cwd, 'partners', '_defaults.yaml'), 'profile: staging\ntls:\n  ca: ca.pem\n');
+  await writeFile(join(cwd, 'partners', '_defaults.yaml'), 'profile: staging\ntimeout: 60s\ntls:\n  ca: ca.pem\n');
   const pair = makeKeyPair();
   await writeFile(join(cwd, 'operator.pem'), pair.privatePem, { mode: 0o600 });
   await writeFile(join(cwd, 'operator.pub.pem'), pair.publicPem);
