@@ -46,7 +46,7 @@ export function toAtomicAmount(display: string, precision: number): string {
   checkPrecision(precision);
   const found = typeof display === 'string' ? DISPLAY.exec(display) : null;
   if (found === null)
-    throw invalid('display', 'Give a string such as "1.5": digits, with a point between digits if any.');
+    throw invalid('display', 'Give a string such as "1.5": digits, optionally with a decimal point between them.');
   const [, sign = '', whole = '', fraction = ''] = found;
   const decimals = withoutTrailingZeros(fraction);
   if (decimals.length > precision) {

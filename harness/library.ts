@@ -137,10 +137,10 @@ const COMMON = {
 
 /** What gives the listener or the server of an app of a framework, by a method that only its apps have. */
 const FRAMEWORKS = {
-  getHttpServer: 'for Nest, call `await app.init()` and give `app.getHttpServer()`',
-  ready: 'for Fastify, call `await app.ready()` and give `app.server`',
-  callback: 'for Koa, give `app.callback()`',
-  fetch: 'for Hono, give `getRequestListener(app.fetch)` of @hono/node-server',
+  getHttpServer: 'for Nest, call `await app.init()` and pass `app.getHttpServer()`',
+  ready: 'for Fastify, call `await app.ready()` and pass `app.server`',
+  callback: 'for Koa, pass `app.callback()`',
+  fetch: 'for Hono, pass `getRequestListener(app.fetch)` from @hono/node-server',
 } as const;
 
 const app = z.custom((value) => typeof value === 'function' || value instanceof Server, {
@@ -182,7 +182,7 @@ export async function run(options: UrlOptions | AppOptions): Promise<ResultDocum
   const given = options as RunOptions;
   if (!isApp && given.partner?.url === undefined) {
     throw new HookproofError('RUN_OPTION_MISSING', 'neither `partner.url` nor `app` is given', {
-      hint: "Give the endpoint: `run({ partner: { url: 'http://127.0.0.1:3000/hooks' } })`, or `run({ app })`.",
+      hint: "Pass the endpoint: `run({ partner: { url: 'http://127.0.0.1:3000/hooks' } })`, or `run({ app })`.",
     });
   }
   const partner: Partial<Partner> = given.partner ?? {};
@@ -227,7 +227,7 @@ const PROFILE_HINTS = {
 } as const;
 
 const CREDENTIALS_HINT =
-  'Give the secret or the API key with which the endpoint is configured. If it needs neither, give `open: true`.';
+  'Pass the secret or the API key with which the endpoint is configured. If it needs neither, pass `open: true`.';
 
 /** Throws if an option does not exist or has an invalid value. The message never contains a value. */
 export function checkOptions(options: unknown, rules: z.ZodObject): void {
@@ -318,7 +318,7 @@ function withoutPort(document: ResultDocument): ResultDocument {
   return { ...withOptionNames(document), results, inProcess: true as const };
 }
 
-/** Replaces flags, variables and keys of the configuration file with options in the fixes. */
+/** Replaces, in the fixes, flags, variables and keys of the configuration file with option names. */
 function withOptionNames(document: ResultDocument): ResultDocument {
   const rewritten = (fix: string) =>
     Object.values(SETTING_TEXTS).reduce((words, { flag, option }) => words.replaceAll(flag, option), fix);

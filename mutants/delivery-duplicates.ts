@@ -204,7 +204,7 @@ const identities = family<StageFault>(
       unique((payload) => serialise(fieldAt(payload, 'data'))),
     ],
     'same-second-taken-for-a-copy': [
-      'Rejects a second notification of a transaction, at least one with the same time',
+      'Rejects a second notification of a transaction, at least if it has the same time',
       unique((payload) => {
         const transactionId = ofKind('CAAS', 'data.transactionId')(payload);
         return transactionId === undefined ? undefined : `${transactionId} ${String(fieldAt(payload, 'at'))}`;
@@ -231,7 +231,7 @@ const identities = family<StageFault>(
         return failed ? textAt(payload, 'data.transactionId') : undefined;
       }),
       'refund-as-sell-state',
-      { note: 'The failure that leaves a customer without coins and without money is lost.' },
+      { note: 'The failure that leaves a customer with neither coins nor money is lost.' },
     ],
     'transactions-created-again': [
       'Answers 500 to the second notification of a transaction, because it inserts the row again',

@@ -46,7 +46,7 @@ export const deliveryKeysFaults = family<StageFault>(
         return isLedger && from !== undefined && to !== undefined ? `${from} ${to}` : undefined;
       }),
       {
-        note: 'A customer who pays another one twice is credited once.',
+        note: 'If a customer pays another one twice, the second payment is not credited.',
         equivalentTo: {
           name: 'deposits-collide-on-the-balance',
           reason: 'Both reject one of several deposits of a customer. The report shows which.',

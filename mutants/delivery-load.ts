@@ -180,7 +180,7 @@ export const deliveryLoadFaults = family<StageFault>(
       {
         equivalentTo: {
           name: 'every-7th-answers-500',
-          reason: 'Both answer 500 to some of many simultaneous deliveries; which single ones fail is chance.',
+          reason: 'Both answer 500 to some of many simultaneous deliveries; which ones fail is random.',
         },
       },
     ],
@@ -202,7 +202,7 @@ export const deliveryLoadFaults = family<StageFault>(
       { stage: 'requireSignature', needs: ['hmac'] },
     ],
     'first-delivery-fails': [
-      'Fails on single valid deliveries, such as the first after start-up',
+      'Fails on individual valid deliveries, such as the first after start-up',
       ({ correct }) => {
         let isWarm = false;
         return (req, res, next) => {
@@ -289,7 +289,7 @@ export const deliveryLoadFaults = family<StageFault>(
       {
         equivalentTo: {
           name: 'refusals-keep-their-connection',
-          reason: 'Both stop answering in the middle of a run; which check is the first without an answer is chance.',
+          reason: 'Both stop answering in the middle of a run; which check is the first without an answer is random.',
         },
       },
     ],

@@ -342,7 +342,7 @@ const rejected = family<EffectFault>(
       handlingRejected('checkContentType'),
     ],
     'stores-before-verification': [
-      'Stores a notification before it verifies the signature, and handles the first that was stored with its id',
+      'Stores a notification before it verifies the signature, and handles whichever was stored first with its id',
       ({ apply }) => {
         const rows = new Map<string, Effect>();
         return {
@@ -386,7 +386,7 @@ const rejected = family<EffectFault>(
       { needs: ['effects', 'hmac'], note: 'The suppressed notification is answered 200.' },
     ],
     'forged-copy-overwrites': [
-      'Updates a notification that it knows by a copy before it verifies the signature of the copy',
+      'Updates a known notification from a copy before it verifies the signature of the copy',
       ({ apply }) => {
         const rows = new Map<string, Effect>();
         return {

@@ -74,7 +74,7 @@ const amounts = family<EffectFault>(
       { note: 'One incorrect entry in a table that is otherwise correct.' },
     ],
     'amount-in-decimal-38-18': [
-      'Stores amounts in a column DECIMAL(38, 18), which cuts what is larger',
+      'Stores amounts in a DECIMAL(38, 18) column, which replaces larger values with its maximum',
       converting((atomic, decimals) => {
         const amount = toDisplayAmount(atomic, decimals);
         return amount.replace(/\..*/, '').length > 20 ? MAX_DECIMAL_38_18 : amount;
@@ -91,7 +91,7 @@ const amounts = family<EffectFault>(
       converting((atomic, decimals) => toDisplayAmount(atomic.slice(0, 28).padEnd(atomic.length, '0'), decimals)),
     ],
     'amount-cut-after-8-decimals': [
-      'Cuts amounts after eight decimals',
+      'Truncates amounts to eight decimals',
       converting((atomic, decimals) => toDisplayAmount(atomic, decimals).replace(/(\.\d{8})\d+$/, '$1')),
     ],
     'amount-with-exponent': [

@@ -126,7 +126,7 @@ const headerNames = family<StageFault>(
     'content-type-header-in-exact-case': [
       'Finds Content-Type only if its name is spelled with capitals',
       unsupportedUnless(({ rawHeaders }) => !isSpeltOtherwise(rawHeaders, ['Content-Type'])),
-      { note: 'The lookup that was forgotten when the credential headers were fixed.' },
+      { note: 'This lookup is easily forgotten when those of the credential headers are fixed.' },
     ],
   },
 );

@@ -247,7 +247,7 @@ export const leaksCredentialsFaults = family<StageFault>(
       ),
     ],
     'expected-signature-in-header': [
-      'Sends the expected signature in every rejection, as in a header',
+      'Sends the expected signature in every rejection, for example in a header',
       rejectSignature(({ expected }) => ({
         body: { error: 'unauthorized' },
         headers: { 'X-Computed-Signature': expected.toString('base64url') },
@@ -271,7 +271,7 @@ export const leaksCredentialsFaults = family<StageFault>(
       { note: 'A list of numbers does not look like a signature, so reviews miss it.' },
     ],
     'expected-signature-in-status-line': [
-      'Sends the expected signature in its answer, as in the reason phrase of the status line',
+      'Sends the expected signature in its answer, for example in the reason phrase of the status line',
       rejectSignature(({ reason, expected }) =>
         reason === 'missing'
           ? null

@@ -119,7 +119,7 @@ export const leaksInternalsFaults = family<StageFault>(
         body: '<div class="phpdebugbar" data-queries="12">SELECT * FROM deliveries</div>',
       })),
       {
-        note: 'The bar lists session and configuration, and senders that check the response body stop delivering.',
+        note: 'The bar lists session data and settings, and senders that check the response body stop delivering.',
       },
     ],
     'profiles-open-to-everyone': [

@@ -57,7 +57,7 @@ export const mtlsCertificatesFaults: readonly Fault[] = [
         'client-certificate-not-verified',
       ],
       'any-authority-accepted': [
-        'Accepts a client certificate of any CA if its dates and its purpose are valid',
+        'Accepts a client certificate from any CA if its dates and its purpose are valid',
         alsoAcceptIf(hasUntrustedIssuer),
         'client-certificate-not-verified',
         { note: 'Dates and purpose are checked, so tests with an expired certificate pass.' },
@@ -73,7 +73,7 @@ export const mtlsCertificatesFaults: readonly Fault[] = [
         tolerate('CERT_NOT_YET_VALID'),
       ],
       'server-certificate-accepted-from-client': [
-        'Accepts a server certificate of the CA from a client',
+        'Accepts a client that presents a server certificate from the CA',
         tolerate('INVALID_PURPOSE'),
         { forbidden: false },
       ],
@@ -83,7 +83,7 @@ export const mtlsCertificatesFaults: readonly Fault[] = [
   {
     name: 'public-authorities-trusted-for-clients',
     area: 'mtls',
-    title: 'Accepts client certificates of every public CA, because the system trusts them',
+    title: 'Accepts client certificates from every public CA, because the system trusts them',
     mistake: 'public-client-ca',
     forbidden: false,
     stage: 'connection',
@@ -136,7 +136,7 @@ export const mtlsCertificatesFaults: readonly Fault[] = [
           return ({ certificate, socket }) =>
             certificate !== null && socket.getPeerCertificate(true).issuerCertificate?.fingerprint256 === fingerprint;
         }),
-        { note: 'All certificates of the CA pass: of other clients, of servers, expired or not valid yet.' },
+        { note: 'All certificates from the CA pass: those of other clients, those of servers, and even expired ones.' },
       ],
       'certificate-remembered-by-serial-number': [
         'Recognises a previously verified certificate by its serial number alone',
@@ -150,7 +150,7 @@ export const mtlsCertificatesFaults: readonly Fault[] = [
         }),
       ],
       'every-client-of-authority-accepted': [
-        'Accepts every client certificate of the CA, regardless of its subject',
+        'Accepts every client certificate from the CA, regardless of its subject',
         alsoAcceptIf(({ certificate, fault }) => certificate !== null && fault === null),
         'client-name-not-compared',
         { forbidden: false },
@@ -167,12 +167,12 @@ export const mtlsCertificatesFaults: readonly Fault[] = [
         }),
         'client-name-not-compared',
         {
-          note: 'The attacker needs a certificate of the CA for a longer name that contains the agreed one.',
+          note: 'The attacker needs a certificate from the CA for a longer name that contains the agreed name.',
           forbidden: false,
           equivalentTo: {
             name: 'every-client-of-authority-accepted',
             reason:
-              'The harness presents one certificate of another client, and its name contains the agreed one, so it ' +
+              'The harness presents one certificate of another client, whose name contains the agreed name: it ' +
               'reveals both faults.',
           },
         },

@@ -149,20 +149,20 @@ export const mtlsConditionsFaults: readonly StageFault[] = [
       'resumed-session-unverified',
     ],
     'any-authority-accepted-one-in-ten': [
-      'Accepts one in ten client certificates of an unknown CA',
+      'Accepts one in ten client certificates from an unknown CA',
       oneIn(10),
       'client-certificate-not-verified',
       { note: 'One machine of a cluster missed a change. An attacker retries; a single test passes.' },
     ],
     'any-authority-accepted-one-in-five': [
-      'Accepts one in five client certificates of an unknown CA',
+      'Accepts one in five client certificates from an unknown CA',
       oneIn(5),
       'client-certificate-not-verified',
       {
         note: 'A runtime reused the result of another connection (oven-sh/bun #27985): update it.',
         equivalentTo: {
           name: 'any-authority-accepted-one-in-ten',
-          reason: 'Both accept some of twenty; a higher rate is not another fault.',
+          reason: 'Both accept some of twenty attempts; a higher rate is not a different fault.',
         },
       },
     ],

@@ -120,12 +120,12 @@ export const payloadTextFaults = family<StageFault>(
       { note: 'Family emoji, and Persian and Indic text, contain such characters.' },
     ],
     'reads-text-as-dates': [
-      'Answers 500 to text that looks like a time, because the parser makes a date of it',
+      'Answers 500 to text that looks like a time, because the parser turns it into a date',
       throwAfter('text.trim is not a function', freeText(/^\d{4}-\d\d-\d\dT/)),
       'lenient-parser',
     ],
     'cuts-text-inside-characters': [
-      'Answers 500 to long text, which it cuts after 255 bytes, even inside a character',
+      'Answers 500 to long text, which it truncates to 255 bytes, even inside a character',
       throwAfter('invalid byte sequence for encoding "UTF8"', (payload) =>
         filled(payload, FREE_TEXT).some((text) => ((Buffer.from(text)[255] ?? 0) & 0xc0) === 0x80),
       ),

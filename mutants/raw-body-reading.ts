@@ -189,7 +189,7 @@ export const rawBodyReadingFaults = family<StageFault>(
       'sanitised-body',
     ],
     'counts-characters-as-bytes': [
-      'Cuts the body after as many bytes as it has characters',
+      'Truncates the body to as many bytes as it has characters',
       rewriteBody((body) => body.subarray(0, body.toString('utf8').length)),
       'body-length-in-characters',
     ],

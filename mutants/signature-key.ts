@@ -110,7 +110,7 @@ export const signatureKeyFaults = family<StageFault>(
       alsoSignedWith('changeme', 'your-secret'),
     ],
     'test-secret-accepted': [
-      'Accepts a signature made with the secret of the tests',
+      'Accepts a signature made with the secret that the tests use',
       alsoSignedWith('test-secret', 'whsec_test'),
     ],
     'masked-secret-accepted': ['Accepts a signature made with asterisks as the secret', alsoSignedWith('***')],

@@ -40,7 +40,7 @@ export const tlsCertificatesFaults: readonly ConnectionFault[] = family<Connecti
         equivalentTo: {
           name: 'serves-certificate-of-another-host',
           reason:
-            'Neither certificate is for the host of the URL; whether that host is a name or an address is up to ' +
+            'Neither certificate is for the host of the URL; whether that host is a name or an address depends on ' +
             'the URL.',
         },
       },
@@ -62,7 +62,7 @@ export const tlsCertificatesFaults: readonly ConnectionFault[] = family<Connecti
       'untrusted-certificate',
     ],
     'serves-certificate-of-unknown-authority': [
-      'Serves a certificate of a CA that the sender does not trust',
+      'Serves a certificate from a CA that the sender does not trust',
       { certificate: 'unknown-authority' },
       'untrusted-certificate',
     ],

@@ -162,7 +162,7 @@ export const unsignedRequests = family<StageFault>(
           (req, res, next) =>
             correct.readBody(req, res, () => confirm(req, res, next)),
       ),
-      { note: 'A route that stores requests for later or for tests, next to the one for deliveries.' },
+      { note: 'Such a route stores requests for later or for tests, next to the route for deliveries.' },
     ],
     'method-overridden-after-check': [
       'Verifies only POST, and overrides other methods with POST afterwards',

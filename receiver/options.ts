@@ -282,7 +282,7 @@ function checkSink({ sink, inbox, handlers = {} }: ReceiverOptions): void {
     '`sink` and `handlers` are both set: handlers claim their work from an inbox.',
     {
       hint:
-        'Leave out `handlers`, and handle notifications where they leave the broker; or use `inbox` instead of ' +
+        'Leave out `handlers`, and handle notifications in a consumer of the broker; or use `inbox` instead of ' +
         '`sink`.',
     },
   );

@@ -743,7 +743,7 @@ export const REQUIREMENTS = [
     section: 'TLS',
     level: 'must',
     subject: 'receiver',
-    text: 'With mutual TLS, certificates of other CAs are rejected, including public ones.',
+    text: 'With mutual TLS, certificates from other CAs are rejected, including public ones.',
     untested: PUBLIC_AUTHORITIES,
   },
   {

@@ -159,7 +159,7 @@ export const STATEMENTS: readonly Statement[] = [
   ...section(
     'TLS',
     ['HTTPS with TLS 1.2 or higher.', ['tls-version', 'tls-strength', 'tls-http1']],
-    ['A valid certificate of a trusted CA.', ['tls-trusted', 'tls-revocation']],
+    ['A valid certificate from a trusted CA.', ['tls-trusted', 'tls-revocation']],
     ['Optional mutual TLS: the service presents a client certificate.', ['mtls-verified']],
     ['The receiver verifies client certificates against the issuing CA.', ['mtls-verified', 'mtls-one-authority']],
     ['Certificates in PEM or DER.', ['mtls-format']],

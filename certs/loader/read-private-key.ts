@@ -51,7 +51,7 @@ export function readPrivateKey(
   const given = passphrase === undefined || passphrase === '' ? undefined : passphrase;
   if (found.encrypted && given === undefined) {
     const hint = `Give its passphrase, or decrypt a copy: openssl pkey -in ${shellName(source)} -out key.pem.`;
-    return failed(problem('KEY_ENCRYPTED', source, 'is encrypted, and no passphrase is configured', hint));
+    return failed(problem('KEY_ENCRYPTED', source, 'is encrypted, but no passphrase is configured', hint));
   }
   try {
     const key = createPrivateKey({

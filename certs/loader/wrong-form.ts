@@ -140,10 +140,9 @@ function howToConvert(wanted: Wanted, kind: ContentKind, file: string, form: 'pe
         ? 'OpenSSH has no X.509 certificates: give the one that the CA issued.'
         : `Convert a copy of it: cp ${file} ${out} && ssh-keygen -p -m PEM -f ${out}.`;
     case 'openssh-public-key':
-      return (
-        'SSH has no X.509 certificates: give the ' +
-        `${certificates ? 'certificate that the CA issued' : 'private key that it belongs to'}.`
-      );
+      return certificates
+        ? 'SSH has no X.509 certificates: give the certificate that the CA issued.'
+        : 'A public key cannot sign: give the private key that it belongs to.';
     case 'putty-key':
       return certificates
         ? 'PuTTY has no X.509 certificates: give the one that the CA issued.'

@@ -375,7 +375,7 @@ export const API_KEY_MISTAKES = mistakes({
     cwe: 288,
   },
   'key-exempt-claims': {
-    title: 'Skips the API key check when the request claims to be trusted or a test',
+    title: 'Skips the API key check when the request claims to be trusted or to be a test',
     seen:
       'Switches for tests (`?test=true`, X-Skip-Verification), and exceptions by User-Agent or X-Forwarded-For for ' +
       'probes and internal calls.',
@@ -402,7 +402,7 @@ export const API_KEY_MISTAKES = mistakes({
     why: 'An attacker sends any key, and names it as the expected one.',
     fix: {
       rule: 'Never merge parameters of a request into variables or settings.',
-      express: 'Read single fields of `req.query` and `req.body`, and do not spread or assign them.',
+      express: 'Read individual fields of `req.query` and `req.body`, and do not spread or assign them.',
       php: 'Do not call `extract` on `$_GET`, `$_POST` or `$_REQUEST`.',
     },
     severity: 'critical',

@@ -29,7 +29,7 @@ export const GUARDED_PARSING = {
     'false. Where Spring maps the body, handle `HttpMessageNotReadableException`.',
   ruby:
     'Write `payload = begin JSON.parse(body); rescue JSON::ParserError, EncodingError; end`, and answer 400 unless ' +
-    '`payload.is_a?(Hash)`. The first class includes the error of deep nesting.',
+    '`payload.is_a?(Hash)`. The first class includes the error for deep nesting.',
   php:
     'Write `$payload = json_decode($body, true)`, which returns null for invalid JSON, and answer 400 unless ' +
     '`is_array($payload)`.',

@@ -38,7 +38,7 @@ export const DELIVERY_MISTAKES = mistakes({
       ...INSERTED_ONCE,
       node:
         'Insert with ON CONFLICT DO NOTHING, and handle the notification only if a row was inserted. For ' +
-        'changes of a customer, use a queue with one worker per customer, and answer before it.',
+        'changes of a customer, use a queue with one worker per customer, and answer before the work starts.',
     },
     severity: 'high',
     cwe: 367,
@@ -48,7 +48,8 @@ export const DELIVERY_MISTAKES = mistakes({
     title: 'Recognises copies by something other than the id',
     seen:
       'Unique keys on the transaction, alone or with its status or time, or on a field that all deliveries share, ' +
-      'hashes of the body, and double-click guards by customer and second.',
+      'hashes of the body, and double-click guards keyed by customer and ' +
+      'second.',
     why: 'A different notification counts as a copy and is lost, or a copy with other whitespace counts as new.',
     fix: {
       rule: 'Recognise copies by the `id` of the notification only, and put the unique key of the inbox on it.',
@@ -239,7 +240,7 @@ export const DELIVERY_MISTAKES = mistakes({
     implies: ['state-shared-by-requests', 'uncaught-error'],
   },
   'resource-not-released': {
-    title: 'Does not release what a request acquired on every path',
+    title: 'Does not release, on every path, what a request acquired',
     seen:
       'Early returns and exceptions between acquire and release, locks without `finally`, reads without a timeout, ' +
       'and unbounded caches.',
@@ -288,7 +289,7 @@ export const DELIVERY_MISTAKES = mistakes({
     ),
   },
   'intermittent-failures': {
-    title: 'Fails on a few valid deliveries, or answers them late, and accepts the same ones otherwise',
+    title: 'Fails on a few valid deliveries, or answers them late, but accepts the same ones at other times',
     seen:
       'SQLite that is locked while another delivery is stored, one faulty instance behind a load balancer, and ' +
       'pooled ' +
@@ -346,7 +347,7 @@ export const DELIVERY_MISTAKES = mistakes({
         'Serve every request on a connection, or send `Connection: close` with the last answer. Stop workers ' +
         'between requests, and let the proxy close idle connections before the server does.',
       node:
-        'Close the server on SIGTERM and complete the requests in progress; set `keepAliveTimeout` above the one ' +
+        'Close the server on SIGTERM and complete the requests in progress; set `keepAliveTimeout` above that ' +
         'of the proxy. Do not call `req.socket.destroy()` after the answer.',
       flask: DEVELOPMENT_SERVER,
       go: 'Use `server.SetKeepAlivesEnabled(false)`, which sends `Connection: close`.',

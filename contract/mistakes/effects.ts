@@ -20,8 +20,8 @@ export const EFFECTS_MISTAKES = mistakes({
       'Answers before the insert, `setImmediate`, `@Async`, queues in memory, ignored errors of handlers, and rows ' +
       'marked as done too early.',
     why:
-      'The sender got 200 and does not deliver the notification again, so what fails or is in memory at a crash is ' +
-      'lost.',
+      'The sender got 200 and does not deliver the notification again, so anything that fails, or is in memory at ' +
+      'a crash, is lost.',
     fix: {
       rule:
         'Store each notification before you answer, and handle what is stored, even after a restart, until it ' +
@@ -158,7 +158,7 @@ export const EFFECTS_MISTAKES = mistakes({
     title: 'Records the handling of a notification apart from its effect',
     seen:
       'Jobs that fail or are killed after the effect and run again, workers that take a row without a lock, and a ' +
-      'call in both request and queue.',
+      'call in both the request and the queue.',
     why: 'The effect happens again without a second delivery: each further handling credits, refunds or pays again.',
     fix: {
       rule:

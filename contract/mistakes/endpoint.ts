@@ -43,7 +43,7 @@ export const ENDPOINT_MISTAKES = mistakes({
     cwe: 684,
   },
   'protocol-mismatch': {
-    title: 'Speaks a protocol on the port other than the registered URL requires',
+    title: 'Speaks a protocol on the port other than the one that the registered URL requires',
     seen:
       'A TLS port in a URL with http, plain HTTP in a URL with https, only TLS versions below 1.2, or another ' +
       'service on the port.',
@@ -141,7 +141,7 @@ export const ENDPOINT_MISTAKES = mistakes({
     cwe: 684,
   },
   'sender-throttled': {
-    title: 'Applies a rate limit that rejects single deliveries',
+    title: 'Applies a rate limit that rejects individual deliveries',
     seen: 'Limits of a gateway or of middleware that are set for users, and quotas that are exhausted.',
     why: 'Deliveries are rejected with 429 even with pauses between them, and may be lost after the last retry.',
     fix: {
@@ -262,7 +262,7 @@ export const ENDPOINT_MISTAKES = mistakes({
     cwe: 684,
   },
   'rejected-after-verification': {
-    title: 'Accepts the signature of a valid delivery, and then rejects or loses it',
+    title: 'Accepts the signature of a valid delivery, but then rejects or loses it',
     seen:
       'Bodies that were read for the signature and are empty for the parser, validation that is stricter than the ' +
       'specification, and lookups of ids that exist only in production.',
@@ -302,7 +302,7 @@ export const ENDPOINT_MISTAKES = mistakes({
     cwe: 684,
   },
   'answers-by-timeout': {
-    title: 'Answers when a timer expires, because the handler waits for a body that was read before',
+    title: 'Answers when a timer expires, because the handler waits for a body that was already read',
     seen:
       'Libraries that read the request themselves after a body parser, and that answer "still processing" after ' +
       'some ' +

@@ -14,10 +14,10 @@ export const HTTP_MISTAKES = mistakes({
       'header differently makes every delivery fail.',
     fix: {
       rule:
-        'Compare the media type without its parameters and letter case, or read the body whatever its type. Ignore ' +
-        'the charset: JSON is UTF-8.',
+        'Compare the media type without its parameters, ignoring letter case, or read the body whatever its type. ' +
+        'Ignore the charset: JSON is UTF-8.',
       express: 'Use `express.raw({ type: () => true })`: a list of types or an exact string misses some.',
-      fastify: 'Register the content type parser for "*", and decide by the media type afterwards.',
+      fastify: 'Register the content type parser for "*", and check the media type afterwards.',
       python: 'Use `self.headers.get_content_type()`, which has no parameters.',
       flask: 'Use `request.mimetype`, which has no parameters.',
       fastapi: 'Cut the header at the semicolon, and compare in lower case.',
@@ -104,7 +104,7 @@ export const HTTP_MISTAKES = mistakes({
   'malformed-http-error': {
     title: 'Fails on a request that the HTTP parser rejects',
     seen:
-      'Error handlers of the server that expect a request object, only log, or know one kind of error; gateways ' +
+      'Error handlers of the server that expect a request object, only log, or handle one kind of error; gateways ' +
       'that answer 500 to all of them.',
     why:
       'Anyone can send such a request without credentials. It stops the receiver, holds a connection or counts as ' +
@@ -132,8 +132,8 @@ export const HTTP_MISTAKES = mistakes({
       'to allocate memory.',
     fix: {
       rule:
-        'Read to the end of the stream instead of by Content-Length, or let the proxy buffer the request. Compare ' +
-        'the length with your limit before you allocate, and let the buffer grow with the body.',
+        'Read to the end of the stream instead of relying on Content-Length, or let the proxy buffer the request. ' +
+        'Compare the length with your limit before you allocate, and let the buffer grow with the body.',
       express:
         'Use `express.raw({ limit })`, which handles Content-Length. In nginx, keep `proxy_request_buffering on`.',
       python: 'Read chunk by chunk, or answer 411: `http.server` does not decode chunks.',
@@ -434,7 +434,7 @@ export const HTTP_MISTAKES = mistakes({
         'protection and redirects, and compare secret, key and header names on both sides.',
       express:
         'Log `req.originalUrl` at the very start of the app. Mount the route before session middleware, `csurf`, ' +
-        '`express-slash` and static fallbacks; `strict routing` decides about the trailing slash. Read headers ' +
+        '`express-slash` and static fallbacks; `strict routing` makes a trailing slash significant. Read headers ' +
         'with `req.get(name)`: `req.headers["X-Service-Signature"]` is always undefined, because Node lower-cases ' +
         'names.',
       flask: 'Use `csrf.exempt` of Flask-WTF.',

@@ -298,7 +298,7 @@ export const LEAK_MISTAKES = mistakes({
         'Log `{ id, type, status }` instead of `req.body`. Set `logging: false` in Sequelize, or ' +
         '`logQueryParameters: false`.',
       spring:
-        'Call `setIncludePayload(false)` on `CommonsRequestLoggingFilter`, and the level of ' +
+        'Call `setIncludePayload(false)` on `CommonsRequestLoggingFilter`, and set the level of ' +
         '`org.hibernate.orm.jdbc.bind` above TRACE.',
       rails:
         'Add `:data` to `config.filter_parameters`: Rails logs the parameters of each request. Use the level ' +

@@ -152,7 +152,7 @@ export const MALFORMED_MISTAKES = mistakes({
     seen: 'Validation of forms (`$request->validate()` of Laravel), which sends the user back to the form.',
     why: 'The sender does not follow redirects, and its log names a wrong URL as the reason instead of the payload.',
     fix: {
-      rule: 'Answer 400 to an invalid payload, with a fixed text, and redirect no delivery.',
+      rule: 'Answer 400 to an invalid payload, with a fixed text, and never redirect a delivery.',
       ...CHECKED_PAYLOAD,
       rails: 'Render `head :bad_request` where the validation fails, and no `redirect_to` or `redirect_back`.',
     },
@@ -287,7 +287,7 @@ export const MALFORMED_MISTAKES = mistakes({
   'sql-from-payload-text': {
     title: 'Concatenates text from the payload into an SQL query',
     seen: 'Hand-written SQL with template strings that was tested with UUIDs, which contain no quotes.',
-    why: 'The first value with an apostrophe ends in a 500, and a text can change the query (SQL injection).',
+    why: 'The first value with an apostrophe causes a 500, and a text can change the query (SQL injection).',
     fix: {
       rule: 'Use bound parameters for all values in every query.',
       node: "Write `db.query('... WHERE id = $1', [id])`.",
@@ -378,8 +378,8 @@ export const MALFORMED_MISTAKES = mistakes({
       'Ruby (error above 100 levels), Python (`RecursionError`), native parsers without a limit, and deep copies, ' +
       'merges, validators and loggers that walk the payload recursively.',
     why:
-      'The depth error is of a class that the error handling of the parser misses, or a recursive walk overflows the ' +
-      'stack after the parser succeeded: a 500, or the end of the process where this cannot be caught.',
+      'The error handling of the parser misses the class of the depth error, or a recursive walk overflows the stack ' +
+      'after parsing. The answer is a 500, or the process ends where this cannot be caught.',
     fix: {
       rule:
         'Limit the depth while parsing, handle that error like any other parser error (400), and do not walk the ' +
@@ -441,8 +441,8 @@ export const MALFORMED_MISTAKES = mistakes({
       'Streams with a listener for the end but not for errors, tables of decoders that are indexed by the header, ' +
       'and decompression outside the error handling of the parser.',
     why:
-      'A body that is not compressed as declared, or an unknown encoding, causes a 500 or a request without an ' +
-      'answer. Decompression often precedes the verification, so anyone can cause it.',
+      'A body that is not compressed as declared, or an unknown encoding, causes a 500 or leaves the request ' +
+      'unanswered. Decompression often precedes the verification, so anyone can cause it.',
     fix: {
       rule:
         'Turn off decompression for the endpoint and answer 415, or handle its errors, including an early end, with ' +
@@ -460,7 +460,7 @@ export const MALFORMED_MISTAKES = mistakes({
       'Old versions of popular merge functions, hand-written loops over the keys of a payload, and filters that ' +
       'block `__proto__` but not `constructor.prototype`.',
     why:
-      'One processed delivery changes later ones until the restart: it can set a flag that makes an unsigned ' +
+      'One processed delivery changes later ones until a restart: it can set a flag that makes an unsigned ' +
       'delivery count as verified.',
     fix: {
       rule:

@@ -34,7 +34,7 @@ export const MTLS_MISTAKES = mistakes({
     ),
   },
   'client-certificate-not-verified': {
-    title: 'Accepts client certificates of any issuer',
+    title: 'Accepts client certificates from any issuer',
     seen:
       'nginx `optional_no_ca`, verification callbacks that return true, Go `RequireAnyClientCert`, code that only ' +
       'checks that `getPeerCertificate()` is not empty, and one machine of a cluster with another configuration.',
@@ -58,7 +58,7 @@ export const MTLS_MISTAKES = mistakes({
     implies: ['hand-written-certificate-check', 'resumed-session-unverified', 'public-client-ca'],
   },
   'hand-written-certificate-check': {
-    title: 'Identifies client certificates by names or single values, or verifies the chain with its own code',
+    title: 'Identifies client certificates by names or individual values, or verifies the chain with its own code',
     seen:
       'Middleware that compares `subject.CN`, `issuer.CN`, the fingerprint of the issuer or a serial number while ' +
       'the handshake accepts everyone, and chains that are verified signature by signature without basicConstraints.',
@@ -94,8 +94,8 @@ export const MTLS_MISTAKES = mistakes({
         'Renew in time, let the old and the new certificate overlap, and synchronise the clock (NTP). Accept ' +
         'self-signed certificates only by their individual fingerprints.',
       node:
-        'Set `rejectUnauthorized: true`, or reject unless `req.socket.authorized` is true; do not tolerate single ' +
-        'codes of `authorizationError`.',
+        'Set `rejectUnauthorized: true`, or reject unless `req.socket.authorized` is true; do not tolerate ' +
+        'individual codes of `authorizationError`.',
       spring: 'Set `server.ssl.client-auth=need`, and a trust store that contains only that CA.',
       go:
         'Set `ClientAuth: tls.RequireAndVerifyClientCert`; in your own verification, set `KeyUsages: ' +
@@ -213,7 +213,7 @@ export const MTLS_MISTAKES = mistakes({
         'Reject unless `r.Header.Get("X-SSL-Client-Verify") == "SUCCESS"`, look at no other header, and listen on ' +
         '`127.0.0.1` or a Unix socket.',
       express:
-        'Read such a header only if `req.socket.remoteAddress` is the proxy, and never decide by `req.ip`, which ' +
+        'Read such a header only if `req.socket.remoteAddress` is the proxy, and do not rely on `req.ip`, which ' +
         '"trust proxy" can take from another header.',
     },
     severity: 'critical',

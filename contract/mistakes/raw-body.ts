@@ -64,7 +64,7 @@ export const RAW_BODY_MISTAKES = mistakes({
     cwe: 347,
   },
   'lossy-body-text': {
-    title: 'Verifies a lossy text of the body, so different bodies share a signature',
+    title: 'Verifies a lossy decoding of the body, so different bodies share a signature',
     seen:
       "`body.toString()`, `errors='replace'` or `'ignore'`, `new String(bytes)`, `iconv` with `//IGNORE`, " +
       "`scrub('')`; Encoding.ASCII and Latin-1 encoders.",
@@ -232,8 +232,8 @@ export const RAW_BODY_MISTAKES = mistakes({
     title: 'Decodes each chunk of the body separately and joins the texts',
     seen: '`body += chunk` in Node, and decoders that keep no state between reads.',
     why:
-      'A character that is split between two packets turns into replacement characters. This is rare, happens only ' +
-      'outside ASCII, and rejects a valid delivery.',
+      'A character that is split between two packets turns into replacement characters. This is rare, happens ' +
+      'only with non-ASCII text, and causes a valid delivery to be rejected.',
     fix: {
       rule: `Collect the chunks as bytes, join them, and decode once, after verification. ${IN_FRONT}`,
       ...RAW_BYTES,
@@ -259,7 +259,7 @@ export const RAW_BODY_MISTAKES = mistakes({
     seen:
       'Forwarders that set Content-Length to `text.length`, and buffers in C that are sized by a number of ' +
       'characters.',
-    why: 'ASCII bodies pass. Each other character costs bytes at the end, and the rest neither verifies nor parses.',
+    why: 'ASCII bodies pass. Every other character cuts bytes off the end, and the rest neither verifies nor parses.',
     fix: {
       rule: `Count bytes wherever the body is copied or forwarded. ${IN_FRONT}`,
       node: 'Use `Buffer.byteLength(text)`, or the length of the buffer, instead of `text.length`.',
@@ -337,14 +337,14 @@ export const RAW_BODY_MISTAKES = mistakes({
     cwe: 176,
   },
   'printed-body': {
-    title: 'Computes the signature over the printed form of the body in its language',
+    title: 'Computes the signature over the body as its programming language prints it',
     seen:
       '`JSON.stringify(req.rawBody)` of a Buffer, `str()` of bytes or a dict, `fmt.Sprint`, `Arrays.toString`, ' +
       '`inspect`, string interpolation of a parsed body, hexadecimal or base64 text of the body.',
     why: 'A signature over the body never matches, since the language writes bytes and maps in its own notation.',
     fix: {
       rule:
-        'Give the bytes of the body to the HMAC function as they arrived: no conversion to text, no interpolation. ' +
+        'Pass the bytes of the body to the HMAC function as they arrived: no conversion to text, no interpolation. ' +
         'To compare with another program, print the length and the SHA-256 of the bytes on both sides.',
       ...RAW_BYTES,
     },

@@ -82,7 +82,7 @@ export const SCHEME_MISTAKES = mistakes({
   'tolerance-too-small': {
     title: 'Rejects a delivery whose signed time is within the tolerance of the sender',
     seen: 'A tolerance of a few seconds, or a comparison that does not allow for a clock that is ahead.',
-    why: 'Queues, retries and clocks delay deliveries by minutes, and the receiver rejects valid ones.',
+    why: 'Queues and retries delay deliveries by minutes, and clocks differ, so the receiver rejects valid ones.',
     fix: {
       rule: 'Allow the tolerance that the sender documents, in both directions.',
     },

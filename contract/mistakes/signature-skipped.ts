@@ -6,9 +6,9 @@ export const SKIPPED_VERIFICATION_MISTAKES = mistakes({
   'verification-per-type': {
     title: 'Verifies only notifications of some types, statuses or structures',
     seen:
-      'Verification inside single handlers or branches of a `switch`, branches that were added later, and early ' +
+      'Verification inside individual handlers or branches of a `switch`, branches that were added later, and early ' +
       'answers to notifications that are "not for us".',
-    why: 'An attacker forges the notifications that are not verified, or has them confirmed.',
+    why: 'An attacker forges the notifications that are not verified, or gets a 200 for them.',
     fix: {
       rule:
         'Verify every delivery in one place on the route, before anything reads the body. Answer 200 to unknown ' +
@@ -81,7 +81,7 @@ export const SKIPPED_VERIFICATION_MISTAKES = mistakes({
     implies: ['method-not-restricted', 'conditional-key-check'],
   },
   'verification-per-path': {
-    title: 'Decides by the text of a path or URL whether to verify',
+    title: 'Uses the text of a path or URL to decide whether to verify',
     seen:
       'Rules such as `req.path === "/hooks"`, `startsWith("/public")` or `req.url.includes("health")` in front of a ' +
       'router that resolves paths differently.',
@@ -113,7 +113,7 @@ export const SKIPPED_VERIFICATION_MISTAKES = mistakes({
       express:
         'Remove conditions on `req.ip` and `req.hostname`, and set "trust proxy" to the addresses of your proxies ' +
         'instead of true.',
-      laravel: 'Do not trust "*" in TrustProxies, and do not decide by address.',
+      laravel: 'Do not trust "*" in TrustProxies, and do not base the decision on an address.',
     },
     severity: 'critical',
     cwe: 290,
@@ -200,9 +200,9 @@ export const SKIPPED_VERIFICATION_MISTAKES = mistakes({
         'Keep request data, settings and results of checks in separate objects, and read the secret from your ' +
         'configuration only.',
       express:
-        'Read single fields of `req.query` and `req.body`. Do not copy them into `req`, `res.locals` or settings.',
+        'Read individual fields of `req.query` and `req.body`. Do not copy them into `req`, `res.locals` or settings.',
       php: 'Do not use `extract()` or `parse_str()` without a second argument.',
-      rails: 'Permit single attributes (`params.permit`), never all of them.',
+      rails: 'Permit individual attributes (`params.permit`), never all of them.',
       laravel: 'List attributes in `$fillable`.',
     },
     severity: 'critical',
@@ -243,7 +243,7 @@ export const SKIPPED_VERIFICATION_MISTAKES = mistakes({
     seen:
       'A module variable or socket property that is reset only at the end of the handler, or a shared regular ' +
       'expression with the flag g.',
-    why: 'The state of one delivery decides about the next: a forgery is accepted, or a valid delivery is rejected.',
+    why: 'The state of one delivery affects the next: a forgery is accepted, or a valid delivery is rejected.',
     fix: {
       rule:
         'Keep the raw body and the result of the verification with their request, and no state between two ' +

@@ -189,7 +189,7 @@ export const SIGNATURE_MISTAKES = mistakes({
     seen:
       'An exception in a `data` or `end` callback, or in a promise that is not awaited, where no framework catches ' +
       'it.',
-    why: 'One unauthenticated request stops the receiver, and every delivery until the restart is lost.',
+    why: 'One unauthenticated request stops the receiver, and every delivery until a restart is lost.',
     fix: {
       rule: 'Check presence and length before the comparison, and run the verification where exceptions are caught.',
       node:
@@ -327,7 +327,7 @@ export const SIGNATURE_MISTAKES = mistakes({
     implies: ['base64-variant'],
   },
   'signature-used-as-pattern': {
-    title: 'Uses the received signature as a pattern or as the text of a query',
+    title: 'Uses the received signature as a pattern or as part of the text of a query',
     seen:
       '`expected.match(received)`, an unquoted `[[ $expected == $received ]]` in a shell, LIKE, or SQL text that ' +
       'includes the header.',
@@ -410,8 +410,8 @@ export const SIGNATURE_MISTAKES = mistakes({
       '`hexdigest`, `digest("hex")` and HMAC functions that return hexadecimal by default, or a loop that decodes ' +
       'until a value matches.',
     why:
-      'Where only the other encoding is used, every valid signature is rejected. As an alternative, it accepts ' +
-      'values that the sender never sends.',
+      'Where only the other encoding is used, every valid signature is rejected. Where it is also accepted, ' +
+      'values that the sender never sends are valid.',
     fix: {
       rule:
         'Ask the HMAC function for raw bytes, encode them once in standard Base64 with padding, and accept no other ' +
@@ -477,8 +477,8 @@ export const SIGNATURE_MISTAKES = mistakes({
       'Code for "sha256=" and hexadecimal or for "v1," headers, copied from a receiver of another sender or shared ' +
       'with it.',
     why:
-      'Where only the other format is used, every valid signature is rejected. As an alternative, it accepts values ' +
-      'that the sender never sends.',
+      'Where only the other format is used, every valid signature is rejected. Where it is also accepted, values ' +
+      'that the sender never sends are valid.',
     fix: {
       rule:
         'The header holds the Base64 of the HMAC-SHA256 of the body and nothing else: compare it as a whole. Give ' +
@@ -646,7 +646,7 @@ export const SIGNATURE_MISTAKES = mistakes({
     seen:
       '`process.env.WEBHOOK_SECRET || "secret"`, copied sample configurations, test constants, and settings ' +
       'saved from a masked form.',
-    why: 'The value is in public code or samples or easy to guess, and an attacker tries it first.',
+    why: 'The value is in public code or samples, or is easy to guess, and an attacker tries it first.',
     fix: {
       rule:
         'Verify only with a random secret of at least 32 characters that is agreed with the operator. Have no ' +
@@ -668,7 +668,7 @@ export const SIGNATURE_MISTAKES = mistakes({
       'accepts signatures that the sender never makes.',
     fix: {
       rule:
-        'Agree on a secret without whitespace and quotes at its ends, trim it once where it is read, and use only ' +
+        'Agree on a secret without whitespace or quotes at its ends, trim it once where it is read, and use only ' +
         "that value. Write secret files with `printf '%s'`.",
       node:
         'Write `readFileSync(path, "utf8").trim()`, and compute one HMAC with this value: delete the one with the ' +
@@ -711,12 +711,12 @@ export const SIGNATURE_MISTAKES = mistakes({
   'unread-body-verified': {
     title: 'Signs or verifies an empty or placeholder text instead of the body',
     seen:
-      '`JSON.stringify(req.body)` or `req.rawBody ?? ""` where no parser has kept the body, or another reader has ' +
-      'consumed it.',
+      '`JSON.stringify(req.body)` or `req.rawBody ?? ""` where no parser has kept the raw body, or another ' +
+      'reader has consumed it.',
     why: 'Valid signatures do not match, and the signature of the placeholder is valid for every body of that kind.',
     fix: {
       rule:
-        'Keep the raw bytes when the body is first read, give them to the function that signs or verifies, and ' +
+        'Keep the raw bytes when the body is first read, pass them to the function that signs or verifies, and ' +
         'reject a delivery without them.',
       ...RAW_BYTES,
     },

@@ -55,7 +55,7 @@ export const TLS_MISTAKES = mistakes({
       'installed connect, so tests inside the company pass.',
     fix: {
       rule:
-        "If an intermediate CA issued the certificate, put that CA's certificate behind it in the file that the " +
+        "If an intermediate CA issued the certificate, put that CA's certificate after it in the file that the " +
         'server reads. Otherwise get the certificate from a public CA (free with ACME). For a test endpoint with a ' +
         'private CA, pass its root with `--ca FILE`.',
       node: INSTALL,
@@ -209,7 +209,7 @@ export const TLS_MISTAKES = mistakes({
   'narrow-tls-support': {
     title: 'Supports only some of the clients that use current TLS',
     seen: 'Endpoints with only one of TLS 1.2 and TLS 1.3, and sites that are selected by the server name (SNI).',
-    why: 'Such an endpoint is correct, but older or simple clients may not connect or reach another site.',
+    why: 'Such an endpoint is correct, but older or simple clients may fail to connect, or may reach another site.',
     fix: { rule: 'No change needed. Consider enabling both versions: nginx `ssl_protocols TLSv1.2 TLSv1.3;`.' },
     severity: 'low',
     cwe: 684,
@@ -269,7 +269,7 @@ export const TLS_MISTAKES = mistakes({
     seen:
       'Servers that detect the protocol by the first byte, development servers in production, and load balancers ' +
       'with a TCP listener that falls back.',
-    why: 'A sender that is configured with http:// sends everything unencrypted, including the API key, unnoticed.',
+    why: 'A sender that is configured with http:// sends everything, including the API key, unencrypted and unnoticed.',
     fix: {
       rule: 'Accept only TLS on this port. On an HTTP port, answer with a redirect, or close it.',
       node: 'Serve the app with `https.createServer` only, and remove protocol detection.',

@@ -294,7 +294,7 @@ export const VALID_MISTAKES = mistakes({
     why: 'A notification with many fields or long text is lost, because the sender cannot make it smaller.',
     fix: {
       rule:
-        'Accept bodies up to at least the size that the specification or the sender allows, at every component ' +
+        'Accept bodies up to at least the size that the specification or the sender allows, in every component ' +
         'before the handler, and limit them above that.',
       ...BODY_LIMIT,
       express: "Set the body parser's `limit`, as in `express.raw({ type: () => true, limit: '1mb' })`.",

@@ -39,7 +39,7 @@ const TEXT_MISTAKES = over('decoded-body', {
     common: true,
     bytes: text((all) => (/\r?\n$/.test(all) ? all.replace(/\r?\n$/, '') : undefined)),
   },
-  'trimmed-body': { what: 'the body without leading and trailing whitespace', common: true, bytes: text(trimmed) },
+  'trimmed-body': { what: 'the body without leading or trailing whitespace', common: true, bytes: text(trimmed) },
   'lower-case-body': { what: 'the body in lower case', common: true, bytes: text((all) => all.toLowerCase()) },
   'latin1-body': {
     what: 'the body encoded in Latin-1, not in UTF-8',

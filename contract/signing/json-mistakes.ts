@@ -131,7 +131,7 @@ export const JSON_MISTAKES: readonly BodyMistake[] = [
   ...rowsOf('reserialised-body', 'computes the HMAC over', { ...REWRITTEN, ...Object.fromEntries(CHANGED) }),
   ...rowsOf<Row<BodyMistake>>('signed-part-of-body', 'computes the HMAC over', {
     'data-only': {
-      what: 'the "data" object of the body alone',
+      what: 'only the "data" object of the body',
       common: true,
       bytes(body) {
         const data = body.field('data');
@@ -139,7 +139,7 @@ export const JSON_MISTAKES: readonly BodyMistake[] = [
       },
     },
     'data-only-python': {
-      what: 'the "data" object of the body alone, as json.dumps writes it',
+      what: 'only the "data" object of the body, as json.dumps writes it',
       bytes: fromTree((tree) => {
         const data = tree.kind === 'object' ? tree.entries.get('data') : undefined;
         return data && writeJson(data, PYTHON);

@@ -31,7 +31,7 @@ const EXTRA_CHARACTERS: KeyRows = {
     key: text((secret) => `${secret}\n`),
   },
   'trimmed-secret': {
-    what: 'the secret without leading and trailing whitespace',
+    what: 'the secret without leading or trailing whitespace',
     note: 'The configured secret starts or ends with whitespace: have a new one issued, or use it unchanged.',
     common: true,
     key: text((secret) => secret.trim()),

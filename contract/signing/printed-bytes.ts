@@ -48,7 +48,7 @@ export const BYTE_PRINTERS = {
     form: /^<Buffer /,
   },
   'comma-bytes': {
-    what: (noun) => `the bytes of ${noun} as numbers with commas, as JavaScript converts a Uint8Array to text`,
+    what: (noun) => `the bytes of ${noun} as comma-separated numbers, as JavaScript converts a Uint8Array to text`,
     print: (bytes) => bytes.join(','),
     form: /^123,\d/,
   },

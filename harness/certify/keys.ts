@@ -40,7 +40,7 @@ export function readPrivateKey(pem: string, name: string, passphrase?: string): 
   if (label !== 'PRIVATE KEY' && !encrypted) throw keyError(name, describeBlock(label, 'private'), GENERATE_HINT);
   if (encrypted && passphrase === undefined) {
     const hint = 'Set the passphrase with `--passphrase-file` or HOOKPROOF_CERTIFY_KEY_PASSPHRASE.';
-    throw keyError(name, 'is encrypted, and no passphrase is configured', hint);
+    throw keyError(name, 'is encrypted, but no passphrase is configured', hint);
   }
   const key = readOrNull(() =>
     createPrivateKey({ key: pem, format: 'pem', ...(encrypted && { passphrase: passphrase ?? '' }) }),

@@ -70,7 +70,7 @@ export function schemeMismatch(statement: CertificateStatement, { signing }: Pic
   if (isForScheme(statement, scheme)) return null;
   const certified = statement.predicate.hookproofCertificate.scheme;
   const other = scheme.name === certified?.name ? `another scheme ${scheme.name}` : schemeInWords(scheme);
-  return `the certificate is for ${schemeInWords(certified)}, and ${other} is configured`;
+  return `the certificate is for ${schemeInWords(certified)}, but ${other} is configured`;
 }
 
 /**

@@ -71,8 +71,8 @@ export function refusalsBefore(plan: CertificationPlan): Refusal[] {
   }
   const missing = missingFor(evidenceLevel, features);
   if (missing.length > 0) {
-    const nouns = missing.map((source) => `no ${SOURCE_TEXTS[source].noun}`).join(' and ');
-    const message = `evidence level ${evidenceLevel} is required, and ${nouns} is configured`;
+    const nouns = missing.map((source) => SOURCE_TEXTS[source].noun).join(' or ');
+    const message = `evidence level ${evidenceLevel} is required, but no ${nouns} is configured`;
     refusals.push(usageRefusal('evidence-level', message, `Give ${configureSources(missing)}.`));
   }
   if (selected.length > 0) {
@@ -219,12 +219,12 @@ function resultRefusals(document: ResultDocument): Refusal[] {
 function evidenceRefusals({ evidence, target }: ResultDocument, evidenceLevel: number): Refusal[] {
   const level = evidence?.level ?? 0;
   if (level >= evidenceLevel) return [];
-  const message = `evidence level ${evidenceLevel} is required, and the run has reached level ${level}`;
+  const message = `evidence level ${evidenceLevel} is required, but the run reached only level ${level}`;
   const missing = missingFor(evidenceLevel, target.features);
   if (missing.length > 0) return [usageRefusal('evidence-level', message, `Give ${configureSources(missing)}.`)];
   const open = `${message}: ${evidence?.statement ?? 'it is not complete'}`;
   const fix =
-    'The report states why the checks of a source have no verdict. Fix it, and certify again. An older ' +
+    'The report states why the checks of a source have no verdict. Fix the cause, and certify again. An older ' +
     '`--revision` does not score them.';
   return [{ code: 'evidence-level', message: open, fix, exit: 3 }];
 }

@@ -163,7 +163,7 @@ function checkSubjects(
   }
   const { level } = certificate.evidence;
   if (level < evidenceLevel) {
-    const message = `the certificate has evidence level ${level}, and level ${evidenceLevel} is required`;
+    const message = `the certificate has evidence level ${level}, but level ${evidenceLevel} is required`;
     const fix = `Certify the endpoint with \`--evidence-level ${evidenceLevel}\`.`;
     reasons.push(reason('lower-evidence', message, fix));
   }

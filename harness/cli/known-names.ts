@@ -255,7 +255,7 @@ function ownCode(name: string): NameText | null {
   const found = areaOfCode(name);
   return (
     found && {
-      kind: 'an error of hookproof, never a verdict on an endpoint: exit code 2, 3 or 4',
+      kind: 'an error that hookproof reports, never a verdict on an endpoint: exit code 2, 3 or 4',
       title: `an error about ${found.area}`,
       fix: `The lines before the code say what is wrong and how to fix it. See ${found.described}`,
     }

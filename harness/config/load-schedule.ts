@@ -9,7 +9,7 @@ import { duration } from './values.ts';
 export interface Schedule {
   /** The interval between the runs of a partner. */
   readonly everyMs: number;
-  /** How long before a certificate expires the partner is certified again. */
+  /** Time before the expiry of a certificate at which the partner is certified again. */
   readonly certifyBeforeMs: number;
   /** The quiet hours, in which no run starts, in minutes since midnight; null if there are none. */
   readonly quiet: { readonly from: number; readonly to: number } | null;

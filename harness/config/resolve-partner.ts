@@ -35,7 +35,7 @@ export async function resolvePartner(resolution: Resolution, complete: boolean):
   const apiKey = await credential(resolution, 'api-key.value', 'api-key.header');
   const headers = await resolveHeaders(resolution);
   if (scheme !== undefined && apiKey !== undefined && !resolution.attempted.has('hmac.secret')) {
-    const message = `the scheme ${scheme.name} signs each delivery, and no secret is configured`;
+    const message = `the scheme ${scheme.name} signs each delivery, but no secret is configured`;
     const hint = 'Set HOOKPROOF_SECRET or `hmac.secret`, or remove the scheme.';
     resolution.problems.push({ code: 'CONFIG_SCHEME', path: 'hmac.secret', reason: 'missing', message, hint });
   }

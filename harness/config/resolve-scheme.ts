@@ -72,7 +72,7 @@ export function checkSecret(scheme: Scheme, secret: string, given: Given | undef
     const rest = secret.startsWith(prefix) ? secret.slice(prefix.length) : secret;
     if (/^[A-Za-z0-9+/_-]+={0,2}$/.test(rest)) return;
     const hint = `Copy it again: ${scheme.title} has secrets of the form ${prefix}<Base64>.`;
-    problems.push(problemWith(given, `the secret is not a secret of ${scheme.title}`, hint, CODE, NOT_A_KEY));
+    problems.push(problemWith(given, `the secret is not a valid secret for ${scheme.title}`, hint, CODE, NOT_A_KEY));
   } catch (error) {
     if (!(error instanceof HookproofError) || given === undefined) throw error;
     problems.push(problemWith(given, error.message, error.hint, CODE, NOT_A_KEY));

@@ -654,7 +654,8 @@ export const SETTINGS = [
     value: 'days',
     group: 'certify',
     setBy: 'defaults',
-    description: 'how long before its certificate expires `hookproof operate` certifies a partner again, 1d to 30d',
+    description:
+      'how long before the expiry of its certificate `hookproof operate` certifies a partner again, 1d to 30d',
     unset: '14d',
     example: undefined,
   },
@@ -703,7 +704,9 @@ export const SETTINGS = [
     type: 'text',
     group: 'certify',
     setBy: 'partner',
-    description: "URL for notices of `hookproof operate`: the partner's in its file, the operator's in the defaults",
+    description:
+      'URL to which `hookproof operate` sends notices; set it for a partner in its file, for the operator in the ' +
+      'defaults',
     unset: 'none',
     example: undefined,
   },

@@ -352,7 +352,7 @@ function sentenceOf(
   const share = green.length === 0 ? `${facts.length} ` : '';
   const of = green.length === 0 ? '' : ` (${facts.length} of ${facts.length + green.length})`;
   if (condition === null && varying > 0 && harm === 'forged') {
-    return `${doesOf(facts, harm)} some ${noun}${of} and rejects identical ones`;
+    return `${doesOf(facts, harm)} some ${noun}${of} but rejects identical ones`;
   }
   return `${doesOf(facts, harm)} ${share}${noun}${condition === null ? '' : ` ${condition.text}`}${of}${AS[likeness]}`;
 }

@@ -99,7 +99,7 @@ const NEVER_ANSWERS = findingOf(
 
 const ANSWERS_TOO_LATE = findingOf(
   'answers-too-late',
-  'The endpoint answers later than the sender waits',
+  'The endpoint answers after the sender has stopped waiting',
   'slow-answer',
 );
 

@@ -80,7 +80,7 @@ const SIGNS: readonly (readonly [sign: RegExp, fault: string, title: string, mis
   [
     /^401 \S* ?(?:basic|bearer|digest)\b/i,
     'asks-for-login',
-    'The endpoint requires the login of a user',
+    'The endpoint requires a user to log in',
     'rejected-before-verification',
   ],
   [
@@ -145,7 +145,7 @@ export function explainAfter({ first, wrong }: Refusal, { secret, apiKey }: Cred
   const findsNothing = status === 404 || status === 410;
   const then = status >= 500 ? 'fails' : findsNothing ? 'finds nothing' : 'rejects the notification';
   const more = findsNothing ? ' Some frameworks, such as Koa, send this status if a handler sets none.' : '';
-  const title = `The endpoint accepts the credentials, and then ${then}`;
+  const title = `The endpoint accepts the credentials, but then ${then}`;
   return found('rejected-after-verification', title, status, `${note}${more}`);
 }
 
@@ -178,13 +178,13 @@ const UNSET = {
  * `unset` is given, only forgeries without this credential are accepted.
  */
 export function acceptsForgeries(accepted: readonly string[], status: string, unset: Credential | null): Finding {
-  const title = `The endpoint accepts deliveries with ${accepted.join(' or ')}, and rejects valid ones (${status})`;
+  const title = `The endpoint accepts deliveries with ${accepted.join(' or ')}, but rejects valid ones (${status})`;
   const why = 'Anyone who knows the URL can forge a notification.';
   const fault = 'accepts-forged-and-rejects-valid';
   if (unset === null) return findingOf(fault, title, 'verification-fails-open', why);
   const [what, mistake] = UNSET[unset];
   const one = findingOf(fault, `${title}: ${what} is probably not set`, mistake, why);
-  return { ...one, fix: `Set the value at the receiver, and restart it. ${one.fix}` };
+  return { ...one, fix: `Set the value in the receiver, and restart it. ${one.fix}` };
 }
 
 /** Returns the finding that the endpoint seems not to receive this header, whose name contains an underscore. */
@@ -207,7 +207,7 @@ export function answersByTimeout(status: number, ms: number, body: Uint8Array = 
   return findingOf(
     'answers-by-timeout',
     `The endpoint answers ${answer} after ${(ms / 1000).toFixed(1)} s, regardless of credentials and payload: ` +
-      'a timeout answers',
+      'the answer comes from a timeout',
     'answers-by-timeout',
     'A valid delivery, one with an invalid signature and one without fields got the same status after the same time.',
   );
@@ -266,7 +266,7 @@ export function rejectsKind(
   const what = fields.length === 0 ? `${tried.join(', ')} notifications` : `a BUY with ${withFields}`;
   return findingOf(
     'rejects-plain-notification',
-    `The endpoint rejects ${what} (${status}), and accepts ${accepted}`,
+    `The endpoint rejects ${what} (${status}), but accepts ${accepted}`,
     isLikeInvalid ? 'reserialised-body' : 'valid-kind-rejected',
     isLikeInvalid
       ? 'It answers as for an invalid signature, so it computes the signature over other bytes.'
@@ -279,7 +279,7 @@ export function rejectsKind(
  * require.
  */
 export function rejectsForm(form: string, mistake: MistakeId, status: string): Finding {
-  const title = `The endpoint rejects a valid delivery (${status}), and accepts it ${form}`;
+  const title = `The endpoint rejects a valid delivery (${status}), but accepts it ${form}`;
   return findingOf('rejects-plain-form', title, mistake, 'Nothing else is different, so this is what it requires.');
 }
 

@@ -156,7 +156,7 @@ function headerFinding(kind: 'signature' | 'API key', configured: string, name: 
     kind === 'signature' ? 'reads-another-signature-header' : 'reads-another-key-header',
     `The endpoint reads the ${kind} from ${name}, not from ${configured}`,
     kind === 'signature' ? 'other-signature-place' : 'credentials-differ',
-    `Read ${configured} at the endpoint, or ask the operator to configure ${name}.`,
+    `Read ${configured} in the receiver, or ask the operator to configure ${name}.`,
   );
 }
 

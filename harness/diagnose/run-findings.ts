@@ -119,7 +119,7 @@ export function outageFinding(
       stayedDown ? 'stops-answering' : 'stops-answering-for-a-while',
       stayedDown
         ? 'The receiver stops answering during the run'
-        : 'Single deliveries prevent the receiver from answering others',
+        : 'Individual deliveries prevent the receiver from answering others',
       'serial-body-reads',
       `It stopped answering after: ${after}.`,
     );
@@ -129,7 +129,7 @@ export function outageFinding(
       stayedDown ? 'dies-and-stays-down' : 'dies-and-is-restarted',
       stayedDown
         ? 'A single delivery stops the receiver, and it does not recover'
-        : 'Single deliveries stop the receiver until it is restarted',
+        : 'Individual deliveries stop the receiver until it is restarted',
       'uncaught-error',
       `The receiver stopped answering after: ${after}.`,
     );
@@ -259,7 +259,7 @@ export function acceptsAfterValid(isSameConnection: boolean): Finding {
 /** The statuses that receivers use instead of 401. Some names of findings contain one. */
 const OTHER_STATUSES = ['400', '402', '403', '404', '405', '409', '415', '422', '500', '501', '502', '503'];
 
-const AFTER = 'single deliveries';
+const AFTER = 'individual deliveries';
 const SIGN = 'the plain valid delivery was not accepted';
 
 /** Returns every finding of this module in general words, for look-ups by name. */

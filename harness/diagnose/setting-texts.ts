@@ -6,15 +6,15 @@ export const SETTING_TEXTS = {
     flag:
       'Set HOOKPROOF_SECRET and HOOKPROOF_API_KEY (exported, in a shell), or name files with `--secret-file` and ' +
       '`--api-key-file`.',
-    option: 'Give the `secret` and `apiKey` with which the app is configured, instead of `open: true`.',
+    option: 'Pass the `secret` and `apiKey` with which the app is configured, instead of `open: true`.',
   },
   secret: {
     flag: 'set HOOKPROOF_SECRET or use `--secret-file`',
-    option: 'give `secret` (`partner.signing.secret` of run)',
+    option: 'pass `secret` (`partner.signing.secret` of run)',
   },
   apiKey: {
     flag: 'set HOOKPROOF_API_KEY or use `--api-key-file`',
-    option: 'give `apiKey` (`partner.apiKey` of run)',
+    option: 'pass `apiKey` (`partner.apiKey` of run)',
   },
   credentials: {
     flag: explainMistake({ mistake: 'credentials-differ' }).fix,
@@ -25,7 +25,7 @@ export const SETTING_TEXTS = {
   },
   path: {
     flag: 'Register the handler for POST at exactly the path of the URL, including the prefix of a reverse proxy.',
-    option: 'Give the `path` at which the app serves POST, including the prefixes of its routers.',
+    option: 'Pass the `path` at which the app serves POST, including the prefixes of its routers.',
   },
   samples: { flag: SAMPLES_PLACE, option: '`partner.samples` of run' },
 } as const;

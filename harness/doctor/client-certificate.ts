@@ -174,7 +174,7 @@ function refused({ caNamed, cas, faulty, with: seen }: View): DoctorFinding {
     return problem(
       'client-certificate-refused',
       title,
-      'Use a certificate from a CA that the endpoint trusts, or add its CA at the receiver ' +
+      'Use a certificate from a CA that the endpoint trusts, or have the receiver trust its CA ' +
         '(nginx ssl_client_certificate; Node ca).',
       `Its CA is not among those that the endpoint names: ${listUpToThree(cas)}.`,
     );
@@ -182,8 +182,8 @@ function refused({ caNamed, cas, faulty, with: seen }: View): DoctorFinding {
   return problem(
     'client-certificate-refused',
     title,
-    'Fix the problems of the certificate itself, or add its CA at the receiver. The log of the receiver shows the ' +
-      'reason.',
+    'Fix the problems of the certificate itself, or have the receiver trust its CA. The log of the receiver shows ' +
+      'the reason.',
     faulty
       ? 'The certificate problem listed below is the likely reason.'
       : 'Usual causes: it has expired, its CA is not trusted, it is not for clients, or its intermediate ' +
@@ -217,7 +217,7 @@ function caNotNamed({ cas }: View): DoctorFinding {
   return advice(
     'client-authority-not-named',
     `The CA of the client certificate is not among those that the endpoint names (${listUpToThree(cas)}).`,
-    'Some clients then present no certificate. Add the CA at the receiver (nginx ssl_client_certificate; Node ca).',
+    'Some clients then present no certificate. Have the receiver trust the CA (nginx ssl_client_certificate; Node ca).',
   );
 }
 

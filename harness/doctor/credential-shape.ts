@@ -119,10 +119,10 @@ const encoded: CredentialCheck = (given) => {
 const lineBreak: CredentialCheck = (given) => {
   if (!/[\r\n]/.test(given.value)) return null;
   const atEnd = !/[\r\n]/.test(given.value.replace(/[\r\n]+$/, ''));
-  const text = atEnd ? 'ends with a line break' : 'contains line breaks';
+  const text = atEnd ? 'ends with a line break, which counts' : 'contains line breaks, which count';
   const fix =
     'Remove it here and, if it was set the same way, in the receiver: `printf %s` writes no line break, `echo` does.';
-  return problem(codeFor(given, 'line-break'), `${given.noun} ${text}, which count as part of it.`, fix);
+  return problem(codeFor(given, 'line-break'), `${given.noun} ${text} as part of it.`, fix);
 };
 
 const whiteSpace: CredentialCheck = (given) => {

@@ -10,7 +10,8 @@ const SLOW_MS = 1_000;
 export function dnsFindings({ host, literal, addresses, ms, error }: FactsOf<'dns'>, secure: boolean): DoctorFinding[] {
   if (error !== null) return [noAddress(host, error.code)];
   const named =
-    'Use a name, or add the address to the certificate as an IP address: the handshake contains no server name.';
+    'Use a name, or add the address to the certificate as an IP address: a handshake with an IP ' +
+    'address contains no server name.';
   const slow = `Resolving the name took ${seconds(ms)}, which delays every new connection.`;
   return present([
     literal && secure && info('address-in-url', `The URL has the IP address ${host} instead of a name.`, named),

@@ -88,9 +88,9 @@ export const DECISIONS = {
   silence: 'no answer arrived, which allows no conclusion about this delivery',
   'not-delivered': 'the delivery did not reach the endpoint',
   // Errors of the harness itself.
-  'faulty-probe': 'the probe is not what the check claims: an error of hookproof',
-  'not-sent': 'the probe was not sent: an error of hookproof',
-  'no-probe': 'the check has no probe: an error of hookproof',
+  'faulty-probe': 'the probe is not what the check claims: a bug in hookproof',
+  'not-sent': 'the probe was not sent: a bug in hookproof',
+  'no-probe': 'the check has no probe: a bug in hookproof',
 } as const;
 
 /** What decided a verdict. */

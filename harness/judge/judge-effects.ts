@@ -81,7 +81,7 @@ function problemOf(evidence: EffectEvidence): Problem | null {
       expected: 'one handling',
       outcome: 'not-handled',
       observed: 'not handled',
-      reason: `accepted, and not handled within ${deadlineMs / 1000} s`,
+      reason: `accepted, but not handled within ${deadlineMs / 1000} s`,
     };
   }
   if (handled.length > expect.times) {

@@ -92,7 +92,7 @@ async function runSession(pool: Pool, options: OperatorOptions): Promise<void> {
         }
         // Only a worker that still holds the job can give it back. After a lost lease, others unlock it.
         await inTransaction(pool, (client) => giveBack(client, job)).catch(() => {});
-        throw new Error('given back, because the worker is stopping');
+        throw new Error('returned to the queue, because the worker is stopping');
       });
       const ended = result.then(
         () => {},

@@ -240,7 +240,9 @@ export async function hasQueue(pool: Pool): Promise<boolean> {
   return (await pool.query<{ found: boolean }>(select)).rows[0]?.found === true;
 }
 
-/** Counts the jobs. The one of {@link startWorkers} that always waits for its minute is not counted as waiting. */
+/**
+ * Counts the jobs. The job of {@link startWorkers} that always waits for its next minute is not counted as waiting.
+ */
 export async function countJobs(pool: Pool): Promise<QueueCounts> {
   const { rows } = await pool.query<{ [Name in keyof QueueCounts]: string }>(`
 SELECT count(*) FILTER (WHERE locked_at IS NOT NULL) AS running,

@@ -187,7 +187,7 @@ const VERSIONS: ReadonlyMap<number, TlsVersion> = new Map(
 const MAX_CERTIFICATES = 100;
 const MAX_CA_NAMES = 2_000;
 
-/** Reads a ServerHello, or a HelloRetryRequest, which has its format. Returns null if it is malformed. */
+/** Reads a ServerHello, or a HelloRetryRequest, which has the same format. Returns null if it is malformed. */
 function readServerHello(body: Uint8Array): ServerHello | null {
   const reader = new ByteReader(body);
   const legacyVersion = reader.number(2);

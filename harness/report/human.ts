@@ -135,7 +135,7 @@ function renderCauses(document: ResultDocument, causes: readonly Cause[], verbos
       ? []
       : layout.paragraph(
           '  ',
-          `and ${counted(left.length, 'more cause')} of ${size} (${verboseOf(document)} lists them)`,
+          `and ${counted(left.length, 'more cause')} with ${size} (${verboseOf(document)} lists them)`,
         )),
   ];
 }

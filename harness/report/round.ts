@@ -82,6 +82,6 @@ function lastLine(
   }
   if (left > 0) return layout.paragraph('  ', `${left} ${left === 1 ? 'check fails' : 'checks fail'}; ${took}`, 'bold');
   const what = isRepeated ? 'Every check that failed passes now' : `${counted(counts.pass, 'check')} passed`;
-  const next = 'Press a for the full run, which gives the verdict.';
+  const next = 'Press "a" for the full run, which gives the verdict.';
   return layout.paragraph(`${layout.sign('pass')} `, `${what} (${took}). ${next}`);
 }

@@ -69,7 +69,7 @@ function faultOfOlder(request: Assembled, { signing }: Partner): string | null {
     Object.entries(signing.scheme.olderSignatures).find(
       ([header, older]) => isSignedIn({ ...scheme, ...older }, request, secret, header) !== isValid,
     ) ?? [];
-  return name === undefined ? null : `its ${name} should be ${isValid ? 'valid and is not' : 'invalid and is valid'}`;
+  return name === undefined ? null : `its ${name} should be ${isValid ? 'valid but is not' : 'invalid but is valid'}`;
 }
 
 /**
@@ -146,13 +146,13 @@ export function faultOfProbe(request: Assembled, partner: Partner, authentic: bo
   const isOpen = partner.signing === undefined && partner.apiKey === undefined;
   if (!isOpen && isAuthentic(request, partner) !== authentic) {
     return authentic
-      ? 'its credentials should be valid and are not'
-      : 'its credentials should be invalid and are valid';
+      ? 'its credentials should be valid but are not'
+      : 'its credentials should be invalid but are valid';
   }
   const fault = faultOfOlder(request, partner);
   if (fault !== null) return fault;
   if (request.change.serialise !== undefined && Buffer.from(serialise(request.value)).equals(request.prepared.body)) {
-    return 'its bytes should differ from those of the sender and are the same';
+    return 'its bytes should differ from those of the sender but are the same';
   }
   return null;
 }
@@ -176,7 +176,7 @@ function removeAt(value: unknown, [key = '', ...rest]: readonly string[]): void 
 
 /** Returns why a control is not a strictly valid notification with valid credentials, or null. */
 export function faultOfControl(request: Assembled, partner: Partner): string | null {
-  if (!isAuthentic(request, partner)) return 'its credentials should be valid and are not';
+  if (!isAuthentic(request, partner)) return 'its credentials should be valid but are not';
   if (partner.signing?.scheme !== undefined) return faultOfOlder(request, partner);
   const notification: unknown = JSON.parse(Buffer.from(request.prepared.body).toString('utf8'));
   for (const [path] of partner.samples?.fields ?? []) removeAt(notification, path.split('.'));

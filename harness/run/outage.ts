@@ -217,12 +217,14 @@ function idOf({ planned }: Trial): string {
   return planned.scenario.id;
 }
 
+const LATE = ', or work for an earlier one';
+
 function stopSince(inFlight: readonly string[], sign: string, mayBeLate = false): Stop {
   const [first = ''] = inFlight;
   const since =
     inFlight.length === 1
       ? `has been down since ${first}`
-      : `is down: one of ${inFlight.length} deliveries in flight stopped it${mayBeLate ? ', or earlier work' : ''}`;
+      : `is down: one of ${inFlight.length} deliveries in flight stopped it${mayBeLate ? LATE : ''}`;
   return { code: 'receiver-down', reason: `the receiver ${since} (${sign})` };
 }
 

@@ -133,10 +133,10 @@ async function restartOnce(
 }
 
 const NOT_ENDED =
-  'nothing shows that `--restart-command` ended the receiver: a delivery that was half sent before the command was ' +
-  'answered after it, and no other delivery failed meanwhile. Make the command kill the process with `kill -9` ' +
-  'before it starts a new one. If it already does, something in front of the receiver keeps connections open: give ' +
-  '`run` the address of the receiver itself';
+  'nothing shows that `--restart-command` ended the receiver: a delivery whose first half was sent before the ' +
+  'command got its answer after it, and no other delivery failed meanwhile. Make the command kill the process with ' +
+  '`kill -9` before it starts a new one. If it already does, something in front of the receiver keeps connections ' +
+  'open: give `run` the address of the receiver itself';
 
 /**
  * Sends half of a delivery. If the rest is answered, the process that received the first half is still running, or

@@ -252,7 +252,7 @@ function shardsOfOneRun(documents: readonly NamedDocument[]): Shard[] {
   if (tool.version !== version || (!isOwn && catalogue.digest !== catalogueDigest(scheme))) {
     const another = tool.version === version ? ' with another catalogue' : '';
     throw refusal(
-      `they were written by hookproof ${shown(tool.version)}, and this is ${version}${another}`,
+      `they were written by hookproof ${shown(tool.version)}, but this is ${version}${another}`,
       'Merge them with the version that wrote them.',
     );
   }

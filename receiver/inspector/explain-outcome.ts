@@ -33,7 +33,7 @@ const BY_REASON: Readonly<Record<DeliveryReason, Explain>> = {
     expected: `A header ${signature} with ${SIGNATURE_SHAPE}.`,
     received:
       headerValues(headers, signature).length > 0 ? `The header ${signature} is empty.` : similarHeader(headers),
-    fix: 'Turn signing on for this endpoint at the sender, and compare the name of the header on both sides.',
+    fix: 'Turn signing on for this endpoint in the sender, and compare the name of the header on both sides.',
   }),
   'signature-malformed': ({ headers }, { signature }) => ({
     expected: `One header ${signature} with ${SIGNATURE_SHAPE}.`,
@@ -50,7 +50,7 @@ const BY_REASON: Readonly<Record<DeliveryReason, Explain>> = {
   'api-key-missing': ({ headers }, { apiKey }) => ({
     expected: `A header ${apiKey} with the API key.`,
     received: headerValues(headers, apiKey).length > 0 ? `The header ${apiKey} is empty.` : 'No such header.',
-    fix: 'Turn the API key on for this endpoint at the sender, and compare the name of the header on both sides.',
+    fix: 'Turn the API key on for this endpoint in the sender, and compare the name of the header on both sides.',
   }),
   'api-key-malformed': ({ headers }, { apiKey }) => ({
     expected: `One header ${apiKey}.`,
@@ -64,7 +64,7 @@ const BY_REASON: Readonly<Record<DeliveryReason, Explain>> = {
   }),
   'client-certificate-missing': () => ({
     expected: 'A certificate from a CA that this receiver trusts.',
-    fix: 'Configure the client certificate and key at the sender, and check that no proxy in between terminates TLS.',
+    fix: 'Configure the client certificate and key in the sender, and check that no proxy in between terminates TLS.',
   }),
   'client-certificate-untrusted': () => ({
     expected:

@@ -9,14 +9,14 @@ import { randomSignature, signatureHeader } from './signing.ts';
 const PRESENTED: Readonly<Record<ClientCertificate, string>> = {
   none: 'no client certificate',
   'self-signed': 'a self-signed client certificate',
-  'unknown-authority': 'a client certificate of an unknown CA',
-  'same-names': 'a client certificate of a false CA with the names of the correct one',
+  'unknown-authority': 'a client certificate from an unknown CA',
+  'same-names': 'a client certificate from a forged CA with the names of the correct CA',
   'issued-by-client': 'a client certificate that the correct client certificate signed',
-  expired: 'an expired client certificate of the correct CA',
-  'not-yet-valid': 'a client certificate of the correct CA that is not valid yet',
-  'wrong-purpose': 'a certificate of the correct CA that is not valid for clients',
-  revoked: 'a revoked client certificate of the correct CA',
-  'other-subject': 'a client certificate of the correct CA for another subject',
+  expired: 'an expired client certificate from the correct CA',
+  'not-yet-valid': 'a client certificate from the correct CA that is not valid yet',
+  'wrong-purpose': 'a certificate from the correct CA that is not valid for clients',
+  revoked: 'a revoked client certificate from the correct CA',
+  'other-subject': 'a client certificate from the correct CA for another subject',
 };
 
 /**

@@ -84,8 +84,8 @@ const staysUp: ObservationScenario = {
     const { outcome } = first;
     const culprits = [...new Set(outages.flatMap(({ culprit }) => (culprit === null ? [] : [culprit])))];
     const recent = outages.flatMap((outage) => outage.recent ?? []);
-    const late =
-      recent.length === 0 ? '' : `; or work for one of ${recent.length} deliveries answered in the second before`;
+    const one = recent.length === 1 ? 'the delivery' : `one of the ${recent.length} deliveries`;
+    const late = recent.length === 0 ? '' : `; or because of work for ${one} answered in the second before`;
     if (culprits.length > 0) {
       return {
         verdict: 'fail',
@@ -107,7 +107,7 @@ const staysUp: ObservationScenario = {
         verdict: 'fail',
         observed,
         outcome,
-        reason: `the endpoint went down and stayed down (${lost.sign}); in flight were: ${suspects}${late}`,
+        reason: `the endpoint went down and stayed down (${lost.sign}); deliveries in flight: ${suspects}${late}`,
         repeats: [...lost.inFlight, ...recent],
       };
     }

@@ -64,7 +64,7 @@ function judgeLog(
     const empty = logFiles.filter(({ bytes }) => bytes === 0).map(({ file }) => file);
     const repeats = `${linesText(echoes)} only ${echoes === 1 ? 'repeats' : 'repeat'}`;
     const notes = [
-      ...(echoes === 0 ? [] : [`${repeats} what hookproof itself sent in a wrong place`]),
+      ...(echoes === 0 ? [] : [`${repeats} what hookproof itself sent in the wrong place`]),
       ...(empty.length === 0 ? [] : [`nothing was written to ${empty.join(', ')} during the run`]),
     ];
     return { verdict: 'pass', observed: 'none in the log', reason: notes.join('; ') };

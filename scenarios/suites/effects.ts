@@ -266,7 +266,7 @@ const repeated: readonly Scenario[] = [
         },
         'remembered-before-checks',
         {
-          defect: 'Handles a forged notification, or not the valid one with the same id',
+          defect: 'Handles a forged notification, or does not handle the valid one with the same id',
           requirements: ['delivery-effect', 'repeat-not-poisoned'],
           needs: ['effects', 'hmac'],
         },

@@ -94,7 +94,7 @@ const uniformRefusals = family(
       'a forged delivery with the same answer whether its id is known or not',
       { uniform: 'answer', flow: withKnownId },
       'known-id-revealed',
-      { defect: 'Reveals whether an id is known in the answer to a forged delivery' },
+      { defect: 'Reveals, in the answer to a forged delivery, whether an id is known' },
     ],
   },
 );

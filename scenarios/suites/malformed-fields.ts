@@ -194,7 +194,7 @@ const fields = family(
       { note: 'The field may be an object or null.' },
     ],
     'error-data-empty': [
-      'errorData without code and message',
+      'errorData without a code or a message',
       set(failed, 'data.errorData', {}),
       'missing-field-unchecked',
       {

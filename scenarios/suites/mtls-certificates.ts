@@ -80,14 +80,14 @@ function certificatesOver(version: OfferedTlsVersion): Scenario[] {
         'client-certificate-not-verified',
       ),
       [`${slug}-unknown-authority`]: [
-        `a client certificate of an unknown CA over ${name} (${TIMES} attempts)`,
+        `a client certificate from an unknown CA over ${name} (${TIMES} attempts)`,
         { version, flow: repeatedly('unknown-authority', version) },
         'client-certificate-not-verified',
         { note: 'One runtime accepted one connection in five, which a single attempt may not show.' },
       ],
       [`${slug}-same-names`]: presents(
         'same-names',
-        'a client certificate of a forged CA with the expected names',
+        'a client certificate from a forged CA with the expected names',
         'hand-written-certificate-check',
       ),
       [`${slug}-issued-by-client`]: presents(
@@ -113,7 +113,7 @@ function certificatesOver(version: OfferedTlsVersion): Scenario[] {
       ),
       [`${slug}-wrong-purpose`]: issued(
         'wrong-purpose',
-        'a certificate of the CA that is not valid for clients',
+        'a certificate from the CA that is not valid for clients',
         'verification-error-tolerated',
         {
           level: 'should',
@@ -176,7 +176,7 @@ function resumptionOver(version: OfferedTlsVersion): Scenario[] {
           (label) => ({ connect: { ...connect, label: `${label}, without a certificate`, resumeFrom: 'none' } }),
         ],
         [`${slug}-resumed-unknown-authority`]: [
-          `a resumed ${session} that started with a certificate of an unknown CA`,
+          `a resumed ${session} that started with a certificate from an unknown CA`,
           (label) => ({
             connect: { ...connect, label: `${label}, without a certificate`, resumeFrom: 'unknown-authority' },
           }),

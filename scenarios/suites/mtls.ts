@@ -43,10 +43,10 @@ const mtlsBypasses: readonly Scenario[] = [
         },
       ],
       'names-private-authorities': [
-        'client certificates of private CAs only',
+        'client certificates issued by private CAs only',
         { hello: { ...hello, clientCertificate: 'of-private-authority' }, onlyWhereSpoken: true },
         'public-client-ca',
-        { defect: 'Requests client certificates of a public CA', expect: onlyPrivateCasListed },
+        { defect: 'Requests client certificates issued by a public CA', expect: onlyPrivateCasListed },
       ],
     },
   ),

@@ -37,7 +37,7 @@ function observe(all: NonNullable<RunObservations['rejections']>, credential: ke
   const [first = usual[0]] = wrong === undefined ? usual.filter(({ status }) => status !== 401) : [wrong];
   if (first === undefined) {
     const reason = total === 0 ? 'no forged delivery was rejected' : 'the plain forgeries were not rejected';
-    return { verdict: 'inconclusive', observed: total === 0 ? 'no rejection' : 'single rejections', reason };
+    return { verdict: 'inconclusive', observed: total === 0 ? 'no rejection' : 'only other rejections', reason };
   }
   const observed = `${first.status}`;
   if (first.status === 401) return { verdict: 'pass', observed, reason: '' };

@@ -12,7 +12,7 @@ export const tlsChain: readonly Scenario[] = [
     { ...trusted, mistake: 'untrusted-certificate' },
     {
       'trusted-authority': [
-        'a certificate of a trusted CA',
+        'a certificate from a trusted CA',
         {
           chain: {
             text: 'a chain that ends at a trusted CA',
@@ -20,7 +20,7 @@ export const tlsChain: readonly Scenario[] = [
             faults: ['unknown-authority', 'unexplained', 'unreadable'],
           },
         },
-        { defect: 'Serves a certificate of an untrusted CA' },
+        { defect: 'Serves a certificate from an untrusted CA' },
       ],
       'not-self-signed': [
         'a certificate that is not self-signed',

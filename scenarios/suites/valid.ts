@@ -52,7 +52,7 @@ const answersInTime: ObservationScenario = {
       };
     }
     const slowest = seconds(Math.max(...answerTimesMs));
-    const observed = `median ${seconds(middle)}, slowest ${slowest}, of ${answerTimesMs.length}`;
+    const observed = `median ${seconds(middle)}, slowest ${slowest}, of ${answerTimesMs.length} answers`;
     if (middle <= LIMITS.slowAnswerMs) return { verdict: 'pass', observed, reason: '' };
     const limit = seconds(LIMITS.slowAnswerMs);
     return {
@@ -80,7 +80,7 @@ function frequenciesOf(texts: readonly string[]): (readonly [text: string, times
 const steady: ObservationScenario = {
   id: 'valid/steady',
   title: 'Accepts the same valid delivery every time',
-  defect: 'Rejects a valid delivery, and accepts it when it is sent again',
+  defect: 'Rejects a valid delivery, but accepts it when it is sent again',
   level: 'must',
   requirements: ['delivery-200'],
   expected: '200 every time',

@@ -320,7 +320,7 @@ describe('a certification is rejected before anything is sent', () => {
       ['--profile', 'staging', ...key, '--evidence-level', '2'],
       env,
       [
-        'evidence level 2 is required, and no effects window and no restart command and no log is configured',
+        'evidence level 2 is required, but no effects window or restart command or log is configured',
         '`--effects URL` (its token in HOOKPROOF_EFFECTS_TOKEN) and `--restart-command COMMAND` and `--log FILE`',
       ],
     ],

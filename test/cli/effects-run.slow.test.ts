@@ -196,7 +196,7 @@ describe('with a restart', () => {
     const args = ['--handlers', inFolder(`${name}.mjs`), ...record, ...inbox];
     const only = ['--effects-deadline', verdict === 'fail' ? '2s' : '15s', '--scenario', 'effects/survives-kill'];
     const { named } = await runRestarting(name, args, only);
-    const reason = verdict === 'fail' ? 'notification 1: accepted, and not handled within 2 s' : '';
+    const reason = verdict === 'fail' ? 'notification 1: accepted, but not handled within 2 s' : '';
     expect(named('effects/survives-kill')).toMatchObject({ verdict, reason });
     // The command that repeats the run opens the same sources.
     const command =

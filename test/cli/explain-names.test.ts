@@ -194,7 +194,9 @@ describe("the codes of hookproof's own errors", () => {
     const codes = await ownCodes();
     expect(codes.length).toBeGreaterThan(100);
     const texts = await Promise.all(codes.map((code) => explanationOf(code, null)));
-    for (const text of texts) expect(text).toMatch(/^[A-Z_]+: an error about .*\n\nKind {7}an error of hookproof, /);
+    for (const text of texts) {
+      expect(text).toMatch(/^[A-Z_]+: an error about .*\n\nKind {7}an error that hookproof reports, /);
+    }
     const pages = new Set(texts.flatMap((text) => text.match(/[\w/]+\.md/) ?? []));
     await Promise.all([...pages].map((page) => access(join(ROOT, page))));
   });

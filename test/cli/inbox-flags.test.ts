@@ -29,7 +29,7 @@ describe('a filter', () => {
   });
 
   it.each<[FilterFlags, string, string]>([
-    [{ state: ['deed'] }, '`--state deed` is none of pending', 'Did you mean dead?'],
+    [{ state: ['deed'] }, '`--state deed` is not one of pending', 'Did you mean dead?'],
     [{ kind: ['CAAS_BY'] }, '`--kind CAAS_BY`', 'Did you mean CAAS_BUY?'],
     [{ kind: ['\u001b[2J'] }, '`--kind \\x1b[2J`', 'repeated'],
     [{ since: 'yesterday' }, '`--since yesterday` is neither a time nor a duration', '2h'],

@@ -43,7 +43,7 @@ it('lists the whole plan with --check, in columns', async () => {
   const { code, stdout } = await hookproof(['certify', '--partners', 'partners', '--check'], options);
   const [head, ...lines] = stdout.split('\n');
   expect(code).toBe(2);
-  expect(head).toMatch(/^2 partners, 1 refused because of its file: \d at a time, 1 per host; output folder /);
+  expect(head).toMatch(/^2 partners, 1 refused because of an invalid file: \d at a time, 1 per host; output folder /);
   expect(lines.slice(0, 2)).toEqual([
     '  acme.eu  https://acme.example/hooks  staging',
     expect.stringMatching(/^ {2}lima {5}refused: partners\/lima\.yaml:3:3: /),
@@ -55,7 +55,7 @@ it('lists the whole plan with --check, in columns', async () => {
 it('names a partner whose file is refused, why, and the commands that follow', async () => {
   const { code, stdout, stderr } = await certify('--only', 'lima');
   expect(code).toBe(2);
-  expect(stderr).toMatch(/^1 partner, 1 refused because of its file\n/);
+  expect(stderr).toMatch(/^1 partner, 1 refused because of an invalid file\n/);
   expect(stderr.replaceAll(/\s+/g, ' ')).toContain(`lima refused ${REFUSED}`);
   expect(stdout).toContain('  next    hookproof partners\n');
   expect(stdout.replaceAll(/ \\\n\s+/g, ' ')).toContain(

@@ -125,7 +125,7 @@ describe('an encrypted key', () => {
     expect({ code, stderr }).toEqual({
       code: 2,
       stderr: [
-        'hookproof: --tls-key: the file locked.key is encrypted, and no passphrase is configured',
+        'hookproof: --tls-key: the file locked.key is encrypted, but no passphrase is configured',
         '  Name the file of its passphrase with `--tls-passphrase-file`, or set HOOKPROOF_TLS_KEY_PASSPHRASE.',
         '  (CONFIG_TLS)\n',
       ].join('\n'),

@@ -57,7 +57,7 @@ describe.skipIf(lacks('python3'))('run --watch in a terminal', () => {
       await endpoint.write();
       const fixed = await session.shows(OUTCOME);
       expect(fixed).toContain(`1 check that failed passes now: ${id}`);
-      expect(fixed).toContain('Press a for the full run');
+      expect(fixed).toContain('Press "a" for the full run');
     }
     session.type('q');
     expect(await session.ended()).toEqual({ code: 0, restored: true });

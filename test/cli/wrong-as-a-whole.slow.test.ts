@@ -148,7 +148,7 @@ const WRONG: readonly Wrong[] = [
         ),
       ),
     code: 1,
-    says: 'The endpoint answers later than the sender waits',
+    says: 'The endpoint answers after the sender has stopped waiting',
   },
   {
     name: 'resets',

@@ -61,9 +61,9 @@ describe('run({ app })', () => {
         run({ app: routed, path: '/nope', partner, ...only }),
       ].map(async (one) => (await one).diagnosis.map(({ fix }) => fix).join(' ')),
     );
-    expect(fixes[0]).toContain('Give the `secret` and `apiKey` with which the app is configured');
+    expect(fixes[0]).toContain('Pass the `secret` and `apiKey` with which the app is configured');
     expect(fixes[1]).toContain("`secret` differs from the app's");
-    expect(fixes[2]).toContain('Give the `path` at which the app serves POST');
+    expect(fixes[2]).toContain('Pass the `path` at which the app serves POST');
     expect(fixes[2]).toContain('`partner.samples` of run');
     expect(fixes.join()).not.toMatch(/HOOKPROOF_|--[a-z]+-file|configuration file/);
   });
@@ -126,10 +126,10 @@ describe('run({ app })', () => {
       'both have the name X-Service-Signature',
       'different name',
     ],
-    [{ app: fastify() }, 'for Fastify, call `await app.ready()` and give `app.server`', ''],
-    [{ app: new Koa() }, 'for Koa, give `app.callback()`', ''],
-    [{ app: new Hono() }, 'for Hono, give `getRequestListener(app.fetch)`', ''],
-    [{ app: { getHttpServer: () => null } }, 'for Nest, call `await app.init()` and give `app.getHttpServer()`', ''],
+    [{ app: fastify() }, 'for Fastify, call `await app.ready()` and pass `app.server`', ''],
+    [{ app: new Koa() }, 'for Koa, pass `app.callback()`', ''],
+    [{ app: new Hono() }, 'for Hono, pass `getRequestListener(app.fetch)`', ''],
+    [{ app: { getHttpServer: () => null } }, 'for Nest, call `await app.init()` and pass `app.getHttpServer()`', ''],
     [{ app, selection: { scenario: [] } }, 'no option selection.scenario', 'Did you mean selection.scenarios?'],
     [{ app, partner: { signin: {} } }, 'no option partner.signin', 'Did you mean partner.signing?'],
     [{ partner: { url: 'http://127.0.0.1:1/' }, timeout: 5 }, 'no option timeout', 'The options are partner'],
@@ -144,8 +144,8 @@ describe('run({ app })', () => {
     [{ app: undefined }, '`app` must be a request listener', ''],
     [{ app, stack: 'expres' }, '`stack` is not a stack; did you mean express?', ''],
     [{ partner: { url: 'localhost:3000' } }, '`partner.url` must be a URL with http://', ''],
-    [{ app: careless }, 'nothing was sent: neither a secret nor an API key is configured', 'give `open: true`'],
-    [{ partner: { url: 'http://127.0.0.1:1/' } }, 'nothing was sent: neither a secret', 'give `open: true`'],
+    [{ app: careless }, 'nothing was sent: neither a secret nor an API key is configured', 'pass `open: true`'],
+    [{ partner: { url: 'http://127.0.0.1:1/' } }, 'nothing was sent: neither a secret', 'pass `open: true`'],
     [{ app, partner: { signing: { secret: '' } }, open: true }, '`partner.signing.secret` is empty', ''],
     [{ app, limits: { timeoutMs: -1 } }, '`limits.timeoutMs` must not be negative', ''],
     [{ app, evidenceSources: { log: [] } }, 'no option evidenceSources.log', 'evidenceSources.logs?'],

@@ -241,7 +241,7 @@ describe('availability', () => {
       observe({ inFlight: ['malformed/null', 'http/burst'], culprit: null, recovered: false, sign, looksDead: true }),
     ).toMatchObject({
       verdict: 'fail',
-      reason: expect.stringContaining('in flight were: malformed/null, http/burst'),
+      reason: expect.stringContaining('deliveries in flight: malformed/null, http/burst'),
     });
   });
 
@@ -249,7 +249,7 @@ describe('availability', () => {
     const outage = { inFlight: ['http/burst'], recent: ['valid/plain'], recovered: false, sign, looksDead: true };
     for (const culprit of [null, 'http/burst']) {
       expect(observe({ ...outage, culprit })).toMatchObject({
-        reason: expect.stringContaining('or work for one of 1 deliveries answered in the second before'),
+        reason: expect.stringContaining('or because of work for the delivery answered in the second before'),
         repeats: ['http/burst', 'valid/plain'],
       });
     }

@@ -84,14 +84,15 @@ describe('answers in time', () => {
   it('passes with a fast median, and reports the slowest answer', () => {
     expect(timed(3, 12_000, 4)).toEqual({
       verdict: 'pass',
-      observed: 'median 0.004 s, slowest 12.0 s, of 3',
+      observed: 'median 0.004 s, slowest 12.0 s, of 3 answers',
       reason: '',
     });
     expect(timed(5000, 5000).verdict).toBe('pass');
   });
 
   it('warns when half of the answers take longer than five seconds', () => {
-    expect(timed(5001, 6000, 10)).toMatchObject({ verdict: 'warn', observed: 'median 5.0 s, slowest 6.0 s, of 3' });
+    const observed = 'median 5.0 s, slowest 6.0 s, of 3 answers';
+    expect(timed(5001, 6000, 10)).toMatchObject({ verdict: 'warn', observed });
   });
 
   it('is inconclusive when nothing was accepted', () => {

@@ -154,7 +154,7 @@ export function requireSchemeKey(scheme: Scheme, secret: string): void {
   const { prefix = '', encoding } = scheme.secret;
   const text = secret.startsWith(prefix) ? secret.slice(prefix.length) : secret;
   if (text !== '' && (encoding === 'utf8' || /^[A-Za-z0-9+/]{2,}={0,2}$/.test(text))) return;
-  throw new HookproofError('SECRET_INVALID', `the secret is not a key of ${scheme.title}`, {
-    hint: `Give ${prefix}${encoding === 'utf8' ? 'and a text' : ' and Base64'}.`,
+  throw new HookproofError('SECRET_INVALID', `the secret is not a valid key for ${scheme.title}`, {
+    hint: `Give ${prefix === '' ? '' : `"${prefix}" followed by `}${encoding === 'utf8' ? 'text' : 'Base64'}.`,
   });
 }

@@ -105,7 +105,7 @@ export const schemeLiteral = z
       refuse('older-signatures', 'contain the name of another header');
     }
     if (older.length > 0 && scheme.algorithm === 'ed25519') {
-      refuse('older-signatures', 'need a secret, and not the key pair of ed25519');
+      refuse('older-signatures', 'need a shared secret, which ed25519 does not have');
     }
     const [ofSignature = ''] = Object.values(headers).filter((value) => value.includes('{signature}'));
     if (older.length > 0 && placeholdersIn(ofSignature).length > 1) {

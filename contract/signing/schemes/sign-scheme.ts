@@ -27,8 +27,8 @@ const PUBLIC_KEY_PREFIX = 'whpk_';
 function privateKey(scheme: Scheme, secret: string): KeyObject {
   const bytes = keyBytes(scheme, secret);
   if (bytes.length !== ED25519_KEY_BYTES && bytes.length !== 2 * ED25519_KEY_BYTES) {
-    throw new HookproofError('SECRET_INVALID', `the secret is not a private key of ${scheme.title}`, {
-      hint: `Give ${scheme.secret.prefix ?? ''} and the Base64 of the 32 bytes of an Ed25519 private key.`,
+    throw new HookproofError('SECRET_INVALID', `the secret is not a valid private key for ${scheme.title}`, {
+      hint: `Give "${scheme.secret.prefix ?? ''}" followed by the Base64 of the 32 bytes of an Ed25519 private key.`,
     });
   }
   return keyFromSeed(bytes.subarray(0, ED25519_KEY_BYTES));
@@ -43,8 +43,8 @@ export function publicKey(scheme: Scheme, secret: string): KeyObject {
   if (!secret.startsWith(PUBLIC_KEY_PREFIX)) return createPublicKey(privateKey(scheme, secret));
   const bytes = Buffer.from(secret.slice(PUBLIC_KEY_PREFIX.length), 'base64');
   if (bytes.length !== ED25519_KEY_BYTES) {
-    throw new HookproofError('SECRET_INVALID', `the secret is not a public key of ${scheme.title}`, {
-      hint: `Give ${PUBLIC_KEY_PREFIX} and the Base64 of the 32 bytes of an Ed25519 public key.`,
+    throw new HookproofError('SECRET_INVALID', `the secret is not a valid public key for ${scheme.title}`, {
+      hint: `Give "${PUBLIC_KEY_PREFIX}" followed by the Base64 of the 32 bytes of an Ed25519 public key.`,
     });
   }
   return createPublicKey({ key: Buffer.concat([PUBLIC_KEY_DER, bytes]), format: 'der', type: 'spki' });

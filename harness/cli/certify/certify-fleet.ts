@@ -242,7 +242,7 @@ function refuseFlagsOfOne(flags: FleetConfigFlags): void {
     hint:
       flags.reporter === undefined
         ? 'Write the settings of a partner in its file. A certificate always covers the whole catalogue.'
-        : 'Afterwards: `hookproof report NAME/run.json --reporter badge=badge.svg` for each partner, or another.',
+        : 'Afterwards, run `hookproof report NAME/run.json --reporter badge=badge.svg` for each partner.',
   });
 }
 

@@ -65,7 +65,7 @@ export async function certifyMergeCommand(folders: readonly string[], flags: Mer
   const document = withPrevious(mergeFleets(given), await previousOf(flags.previous, null));
   if (last !== null) {
     throw new HookproofError('FLEET_IN_THE_WAY', `${flags.outputDir} already contains a certification`, {
-      hint: 'Give a folder that does not exist yet. To compare with this one, give it as `--previous`.',
+      hint: 'Give a folder that does not exist yet. To compare with this one, give it with `--previous`.',
     });
   }
   refuseUnwritable(folder);

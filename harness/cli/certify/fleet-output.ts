@@ -76,7 +76,7 @@ export function createFleetProgress(
     const lead = `${layout.sign(sign)} ${layout.safe(partner.name)}  ${word}  `;
     stream.write(`${layout.paragraph(lead, `${detailOf(partner)}${took}`).join('\n')}\n`);
   };
-  const before = resumed > 0 ? `, ${resumed} of them finished before` : '';
+  const before = resumed > 0 ? `, ${resumed} already finished` : '';
   stream.write(`${counted(total, 'partner')}${refusedInWords(broken.length)}${before}\n`);
   for (const partner of broken) line(partner, '');
 
@@ -149,9 +149,9 @@ export function printFleet(
   process.stdout.write(`${lines.join('\n')}\n`);
 }
 
-/** Returns text such as ", 2 refused because of their files"; empty for none. */
+/** Returns text such as ", 2 refused because of invalid files"; empty for none. */
 export function refusedInWords(count: number): string {
-  return count === 0 ? '' : `, ${count} refused because of ${count === 1 ? 'its file' : 'their files'}`;
+  return count === 0 ? '' : `, ${count} refused because of ${count === 1 ? 'an invalid file' : 'invalid files'}`;
 }
 
 function detailOf({ certificate, counts, diagnosis, outcome, refusals, startedAt }: FleetPartner): string {

@@ -33,7 +33,9 @@ export async function certifyKeygenCommand(
     throw error;
   }
   const locked =
-    passphrase === undefined ? 'not encrypted; set HOOKPROOF_CERTIFY_KEY_PASSPHRASE to encrypt one' : 'encrypted';
+    passphrase === undefined
+      ? 'not encrypted; set HOOKPROOF_CERTIFY_KEY_PASSPHRASE to generate an encrypted key'
+      : 'encrypted';
   process.stdout.write(
     [
       `wrote ${file}  the private key (${locked}): keep it secret, because it issues certificates`,

@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import { type ActionMaker, collect, SET_HELP, withEndpoint, withSettings, withYes } from './shared-options.ts';
 
-const PUBLIC_URL = 'the URL as it is registered at the sender, for a scheme that signs it';
+const PUBLIC_URL = 'the URL as it is registered with the sender, for a scheme that signs it';
 
 const PROXY_HELP = `
 Requests and answers are forwarded byte for byte, including the Host header and malformed requests: one connection to

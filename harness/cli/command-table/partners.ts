@@ -24,8 +24,8 @@ Exit codes:
 
 const OPERATE_HELP = `
 Start as many workers as you like, on as many machines: they share the queue in the database of the register. The
-group "operate" of partners/_defaults.yaml has the schedule, for example "recheck-every: 1d" and "certify-before: 14d".
-SIGTERM stops a worker: running partners are finished or returned to the queue.
+group "operate" in partners/_defaults.yaml sets the schedule, for example "recheck-every: 1d" and "certify-before: 14d".
+SIGTERM stops a worker: runs in progress are completed or returned to the queue.
 
 Examples:
   hookproof operate --partners partners --register postgres://hookproof@db/hookproof --key hookproof-certify.pem

@@ -45,8 +45,8 @@ const INBOX_FILTERS: FlagTable = {
   '--state <name>': ['only pending, running, done, superseded or dead (repeatable)', collect],
   '--kind <name>': ['only this kind of notification (type and data.type): CAAS_BUY, REFUND, ... (repeatable)', collect],
   '--transaction <id>': 'only this transaction',
-  '--since <time>': 'only entries received since this time (2026-01-31T12:00:00Z) or within this age (2h, 7d)',
-  '--until <time>': 'only entries received before this time, or older than this age',
+  '--since <time>': 'only entries received since this point: a time (2026-01-31T12:00:00Z) or an age (2h, 7d)',
+  '--until <time>': 'only entries received before this point: a time or an age',
 };
 
 function withInboxFilters(command: Command): Command {
@@ -186,7 +186,7 @@ function addInboxCommands(inbox: Command, action: ActionMaker): void {
 
   withInboxOption(inbox.command('prune'))
     .description('remove old entries that are done or superseded')
-    .requiredOption('--before <time>', 'only entries settled before this time, or longer ago than this age (90d)')
+    .requiredOption('--before <time>', 'only entries settled before this point: a time or an age (90d)')
     .option('--yes', 'do not ask for confirmation')
     .addHelpText('after', INBOX_PRUNE_HELP)
     .action(action(async () => (await import('../inbox/inbox.ts')).inboxPruneCommand));

@@ -82,9 +82,10 @@ async function selectFailed(config: ResolvedConfig): Promise<ResolvedConfig | nu
   if (last.failed.length === 0) return null;
   const scenarios = narrowedTo(last.failed, run.scenarios);
   if (scenarios.length === 0) {
-    const failed = counted(last.failed.length, 'check');
-    throw new HookproofError('RUN_FAILED_NONE_SELECTED', `none of the ${failed} that failed last time is selected`, {
-      hint: 'Remove `--scenario` to repeat all of them. `--failed` and the selection narrow each other.',
+    const failed = last.failed.length === 1 ? 'the check' : `any of the ${last.failed.length} checks`;
+    const message = `the selection does not contain ${failed} that failed last time`;
+    throw new HookproofError('RUN_FAILED_NONE_SELECTED', message, {
+      hint: 'Remove `--scenario` to repeat what failed. `--failed` and the selection narrow each other.',
     });
   }
   return { ...config, run: { ...run, scenarios } };

@@ -63,7 +63,7 @@ function oneOf<T extends string>(word: string, names: readonly T[], flag: string
   const found = names.find((name) => name.toLowerCase() === word.toLowerCase());
   if (found !== undefined) return found;
   const near = nearestName(word, names);
-  throw new HookproofError('INBOX_FILTER', `\`${flag} ${visible(word)}\` is none of ${names.join(', ')}`, {
+  throw new HookproofError('INBOX_FILTER', `\`${flag} ${visible(word)}\` is not one of ${names.join(', ')}`, {
     hint: near === null ? 'The flag can be repeated.' : `Did you mean ${near}?`,
   });
 }

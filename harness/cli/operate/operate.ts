@@ -64,7 +64,7 @@ export async function operateCommand(flags: OperateFlags): Promise<number> {
   };
   await loadSchedule((await partnersIn(partners)).defaultsFile);
   const log = (line: string) => void process.stderr.write(`${new Date().toISOString()}  ${visible(line)}\n`);
-  const interruption = interruptible('stopping: running partners are finished or returned to the queue');
+  const interruption = interruptible('stopping: runs in progress are completed or returned to the queue');
   let workers = createWorkers();
   const operation: Operation = {
     partners,
@@ -80,7 +80,7 @@ export async function operateCommand(flags: OperateFlags): Promise<number> {
     workers: () => workers,
   };
   try {
-    log(`works on up to ${limits.concurrency} partners at the same time`);
+    log(`works on partners, at most ${limits.concurrency} at a time`);
     await operate({
       url,
       concurrency: limits.concurrency,

@@ -45,7 +45,7 @@ export function historyLines(standing: Standing, layout: Layout): string[] {
 const AFTER_DRIFT: Readonly<Record<NonNullable<RegisterRecord['drift']>, string>> = {
   'endpoint-key-changed':
     'Ask the partner. After a renewal with a new key, certify again, or have it renewed with the old key.',
-  'not-publicly-trusted': 'Ask the partner for a certificate of a public CA, sent with its full chain.',
+  'not-publicly-trusted': 'Ask the partner for a certificate from a public CA, sent with its full chain.',
   'canary-failed': 'Ask the partner what was changed: the secret, or the receiver.',
 };
 

@@ -109,7 +109,8 @@ export async function proxyCommand(flags: ProxyFlags): Promise<number> {
       `${counted(relay.dropped(), 'connection')} closed at once: more than ${maxConnections} open\n`,
     );
   }
-  if ((store?.missed() ?? 0) > 0) process.stderr.write(`${store?.missed()} deliveries could not be written\n`);
+  const missed = store?.missed() ?? 0;
+  if (missed > 0) process.stderr.write(`${counted(missed, 'delivery', 'deliveries')} could not be written\n`);
   return 0;
 }
 
@@ -128,11 +129,11 @@ function requirePublicUrl({ signing }: Partner, publicUrl: string | undefined): 
   const { scheme } = signing ?? {};
   if (publicUrl !== undefined && (scheme === undefined || !URL.canParse(publicUrl))) {
     const message = scheme === undefined ? '`--public-url` needs a scheme and a secret' : '`--public-url` is not a URL';
-    throw new HookproofError('PROXY_SCHEME', message, { hint: 'Give the URL as it is registered at the sender.' });
+    throw new HookproofError('PROXY_SCHEME', message, { hint: 'Give the URL as it is registered with the sender.' });
   }
   if (publicUrl !== undefined || scheme?.signed.includes('{url}') !== true) return;
   throw new HookproofError('PROXY_SCHEME', `${scheme.title} signs the URL of the endpoint`, {
-    hint: 'Give it with `--public-url`, exactly as it is registered at the sender.',
+    hint: 'Give it with `--public-url`, exactly as it is registered with the sender.',
   });
 }
 

@@ -332,7 +332,7 @@ export class WatchSession {
     this.#repeats = 0;
     if (request === 'whole') this.#filter = null;
     if (scope === 'whole' || this.#failed.length > 0) return { scope, isReported: request === 'whole' };
-    this.#screen.printEvent('no check is known to fail; press a for all');
+    this.#screen.printEvent('no check is known to fail; press "a" to run all');
     return null;
   }
 

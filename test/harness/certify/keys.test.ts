@@ -41,7 +41,7 @@ describe('a key pair', () => {
     expect(locked.privatePem).toMatch(/^-----BEGIN ENCRYPTED PRIVATE KEY-----\n/);
     expect(keyIdOf(readPrivateKey(locked.privatePem, 'key', 'correct horse'))).toBe(locked.keyId);
     expect(() => readPrivateKey(locked.privatePem, 'key')).toThrow(
-      refused('key is encrypted, and no passphrase is configured'),
+      refused('key is encrypted, but no passphrase is configured'),
     );
     expect(() => readPrivateKey(locked.privatePem, 'key', 'battery')).toThrow(
       refused('key cannot be decrypted with this passphrase'),

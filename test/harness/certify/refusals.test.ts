@@ -224,7 +224,7 @@ describe('refusalsAfter', () => {
 
   it('says how to reach the evidence level', () => {
     const [refusal] = refusalsAfter(good, revision, 2);
-    expect(refusal?.message).toBe('evidence level 2 is required, and the run has reached level 0');
+    expect(refusal?.message).toBe('evidence level 2 is required, but the run reached only level 0');
     expect(refusal?.fix).toBe(
       'Give `--effects URL` (its token in HOOKPROOF_EFFECTS_TOKEN) and `--restart-command COMMAND` and `--log FILE`.',
     );

@@ -202,7 +202,7 @@ describe('mtls.fixtures', () => {
       code: 'CONFIG_TLS',
       message:
         'hookproof.yaml:7:12: mtls.fixtures.expired.key: ' +
-        'the file expired.key is encrypted, and no passphrase is configured',
+        'the file expired.key is encrypted, but no passphrase is configured',
       hint: `Add \`passphrase\`, as \${env:NAME} or \${file:PATH}, next to \`cert\` and \`key\`.`,
     });
   });

@@ -48,17 +48,22 @@ describe('the scheme of a configuration', () => {
   it.each([
     [{ scheme: 'strip' }, SECRET, '"strip" is not a scheme', 'Did you mean stripe?'],
     [{ scheme: 'stripe', signatureHeader: 'X-Sig' }, SECRET, 'the scheme stripe names its headers', 'Remove it'],
-    [{ scheme: 'svix' }, { HOOKPROOF_SECRET: 'not base64!' }, 'the secret is not a secret of Svix', 'whsec_<Base64>'],
+    [
+      { scheme: 'svix' },
+      { HOOKPROOF_SECRET: 'not base64!' },
+      'the secret is not a valid secret for Svix',
+      'whsec_<Base64>',
+    ],
     [
       { scheme: 'standard-webhooks-ed25519' },
       SECRET,
-      'the secret is not a private key of Standard Webhooks with Ed25519',
+      'the secret is not a valid private key for Standard Webhooks with Ed25519',
       'whsk_',
     ],
     [
       { scheme: 'github' },
       { HOOKPROOF_API_KEY: 'a-key-of-the-partner' },
-      'the scheme github signs each delivery, and no secret is configured',
+      'the scheme github signs each delivery, but no secret is configured',
       'HOOKPROOF_SECRET',
     ],
   ])('is refused for %j', async (flags, env, message, hint) => {

@@ -228,9 +228,9 @@ const BAD_KEYS: readonly BadFile[] = [
   [() => JSON.stringify(m.ec.export({ format: 'jwk' })), `is a JSON web key, ${WANTS_KEY}`, 'Convert'],
   [() => '{"a":1}', `is JSON, ${WANTS_KEY}`, 'PEM'],
   [() => 'password123\n', `is text that is not PEM, ${WANTS_KEY}`, 'A key is PEM'],
-  [() => encrypted(m.ec, 'pem'), 'is encrypted, and no passphrase is configured', 'HOOKPROOF_CLIENT_KEY_PASSPHRASE'],
-  [() => encrypted(m.ec, 'pem', 'sec1'), 'is encrypted, and no passphrase is configured', 'tls.passphrase'],
-  [() => encrypted(m.ec, 'der'), 'is encrypted, and no passphrase is configured', 'tls.passphrase'],
+  [() => encrypted(m.ec, 'pem'), 'is encrypted, but no passphrase is configured', 'HOOKPROOF_CLIENT_KEY_PASSPHRASE'],
+  [() => encrypted(m.ec, 'pem', 'sec1'), 'is encrypted, but no passphrase is configured', 'tls.passphrase'],
+  [() => encrypted(m.ec, 'der'), 'is encrypted, but no passphrase is configured', 'tls.passphrase'],
   [() => m.client.key + m.other.key, 'contains 2 private keys, expected one', 'its own file'],
   [() => dsaKey(), 'contains a private key (DSA with 2048 bits) that TLS does not support', 'RSA of 2048 bits'],
   [

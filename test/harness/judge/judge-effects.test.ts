@@ -66,7 +66,7 @@ describe('how often', () => {
         outcome: 'not-handled',
         expected: 'one handling',
         observed: 'not handled',
-        reason: 'accepted, and not handled within 10 s',
+        reason: 'accepted, but not handled within 10 s',
         delivery: 'the order',
       },
     ],

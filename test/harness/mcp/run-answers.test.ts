@@ -17,7 +17,7 @@ const pastRun = (...results: ScenarioResult[]) => ({
 
 it('the deliveries that were in flight are all listed, as far as the size of the answer allows', async () => {
   const ids = Array.from({ length: 40 }, (_, at) => `valid/kind-number-${at}`);
-  const reason = `the endpoint went down and stayed down; in flight were: ${ids.join(', ')}`;
+  const reason = `the endpoint went down and stayed down; deliveries in flight: ${ids.join(', ')}`;
   const down = resultWith({ id: 'delivery/stays-up', verdict: 'fail', observed: '1 outage', reason });
   const contents = await checkOf(pastRun(down), down.id, marker, 4_000);
   const answer = answerOf(contents, { maxBytes: 16_000, page: 1, marker, redact: (text) => text });

@@ -150,7 +150,7 @@ describe('the terminal report', () => {
     );
     const report = renderHuman(documentWith({ results }), PLAIN);
     expect(report).toContain('Causes (20)');
-    expect(report).toContain('and 15 more causes of 30 failures (--verbose lists them)');
+    expect(report).toContain('and 15 more causes with 30 failures (--verbose lists them)');
     expect(report.split('\n').length).toBeLessThan(70);
   });
 

@@ -108,7 +108,7 @@ describe('where a first delivery is refused', () => {
       'after the check: a wrong signature gets another answer',
       ({ isValid }) => (isValid ? [400, 'empty body'] : [401]),
       'rejected-after-verification',
-      /accepts the credentials, and then rejects the notification \(400\)$/,
+      /accepts the credentials, but then rejects the notification \(400\)$/,
     ],
     [
       'after the check, which the text alone shows',
@@ -185,7 +185,7 @@ describe('forgeries that are accepted while valid deliveries are refused', () =>
       mistake: 'unset-secret',
       evidence: ['valid/plain', 'signature/missing', 'signature/empty'],
       title: expect.stringContaining(
-        'accepts deliveries with no signature or an empty signature, and rejects valid ones (401)',
+        'accepts deliveries with no signature or an empty signature, but rejects valid ones (401)',
       ),
     });
     expect(verdicts(document, 'fail')).toEqual(['valid/plain', 'signature/missing', 'signature/empty']);
@@ -343,7 +343,7 @@ describe('a receiver that accepts the plain notification only in another form', 
   ])('is named with what it requires: %s', async (form, mistake, receiver) => {
     expect(await found(receiver)).toMatchObject({
       fault: 'rejects-plain-form',
-      title: `The endpoint rejects a valid delivery (400), and accepts it ${form}`,
+      title: `The endpoint rejects a valid delivery (400), but accepts it ${form}`,
       mistake,
     });
   });

@@ -68,9 +68,9 @@ describe('faultOfProbe', () => {
       'invalid credentials that should be valid',
       { sign: { label: '', make: () => 'x' } },
       true,
-      'should be valid and are not',
+      'should be valid but are not',
     ],
-    ['valid credentials that should be invalid', {}, false, 'should be invalid and are valid'],
+    ['valid credentials that should be invalid', {}, false, 'should be invalid but are valid'],
     ['other bytes', { serialise: (value: JsonValue) => Buffer.from(`${JSON.stringify(value)} `) }, true, null],
     [
       'other bytes that are equal',

@@ -84,7 +84,7 @@ describe('the checks of a scheme', () => {
     });
     expect(sha1.fault).toBeNull();
     const kept = { ...alone.made, change: { sign: unsigned } };
-    expect(faultOfProbe(kept, partner, false)).toBe('its X-Hub-Signature should be invalid and is valid');
+    expect(faultOfProbe(kept, partner, false)).toBe('its X-Hub-Signature should be invalid but is valid');
   });
 
   it('send no handshake of the sender itself as one of another sender', () => {

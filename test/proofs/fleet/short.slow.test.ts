@@ -75,7 +75,7 @@ describe.concurrent('a certification of partners', () => {
 
     const { code, stdout, stderr } = await certify('whole', '--resume', '--json');
     expect(await outcomes()).toEqual(before);
-    expect(stderr).toContain(`${killed.done.length} of them finished before`);
+    expect(stderr).toContain(`${killed.done.length} already finished`);
     const document = await documentIn('whole');
     expect(surprises(document, new Map([...fleet.kindOf].filter(([name]) => SHORT.includes(name))))).toEqual([]);
     expect(code).toBe(1);

@@ -178,8 +178,8 @@ describe('a scheme', () => {
     const open = `whpk_${bytes(publicKey.export({ format: 'der', type: 'spki' }))}`;
     const headers = signWithScheme(scheme, input, [secret]);
     expect(verifyWithScheme(scheme, { ...input, headers }, open, NOW).matches).toBe(true);
-    expect(() => signWithScheme(scheme, input, ['whsk_AAAA'])).toThrow('not a private key');
-    expect(() => verifyWithScheme(scheme, { ...input, headers }, 'whpk_AAAA', NOW)).toThrow('not a public key');
+    expect(() => signWithScheme(scheme, input, ['whsk_AAAA'])).toThrow('not a valid private key');
+    expect(() => verifyWithScheme(scheme, { ...input, headers }, 'whpk_AAAA', NOW)).toThrow('not a valid public key');
   });
 
   it('names the difference when a signature is made in another way', () => {
