@@ -9,7 +9,7 @@ export function isLoopback(host: string): boolean {
 }
 
 /**
- * Returns the host of a `Host` header in lower case, without port and brackets. Returns '' when the header is invalid.
+ * Returns the host of a `Host` header in lower case, without port or brackets. Returns '' when the header is invalid.
  */
 export function hostOf(header: string): string {
   const [, bracketed, plain = ''] = /^(?:\[([^\]]*)\]|([^:]*))(?::\d{0,5})?$/.exec(header.toLowerCase()) ?? [];

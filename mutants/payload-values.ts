@@ -81,7 +81,7 @@ export const payloadValuesFaults = family<StageFault>(
       { note: 'The pattern reads the raw body, where JSON may escape the letters of the name.' },
     ],
     'ids-as-keys-of-objects': [
-      'Answers 500 to an id with the name of an inherited property, because its cache is a plain object',
+      'Answers 500 to an id with the name of an inherited property, because the cache is a plain object',
       throwAfter('seen[id].push is not a function', where(OTHER_IDS, isInherited)),
       'inherited-name-lookup',
     ],

@@ -179,7 +179,7 @@ export const unsignedRequests = family<StageFault>(
       { note: 'A check deferred to a trailer never takes place, because nothing compares the trailer.' },
     ],
     'requests-without-body-not-verified': [
-      'Answers 200 to requests without a body and a length, without verification',
+      'Answers 200 to requests with neither a body nor a length, without verification',
       handleSome(({ req }) => (isBodyless(req) ? confirm : null)),
       'verification-per-framing',
       { note: 'body-parser skips requests without a body, and with them its `verify` hook.' },
@@ -343,7 +343,7 @@ export const keylessRequests = family<StageFault>(
       acceptWithoutCheck(({ req }) => req.httpVersion === '1.0' || req.headers.expect !== undefined),
     ],
     'api-key-not-checked-without-body': [
-      'Answers 200 to requests without a body and a length before it checks the API key',
+      'Answers 200 to requests with neither a body nor a length before it checks the API key',
       handleSomeKeys(({ req }) => (isBodyless(req) ? confirm : null)),
       { note: 'The check is in the callback of a body parser, which does not run without a body.' },
     ],

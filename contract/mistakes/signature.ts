@@ -626,7 +626,7 @@ export const SIGNATURE_MISTAKES = mistakes({
         'Fail at start-up when the secret is unset, empty or one of the words "undefined", "null" and "None". Answer ' +
         '401 when no secret is found for a request, and leave empty entries out of lists of secrets.',
       node:
-        'Write `if (!process.env.WEBHOOK_SECRET) throw new Error(...)` at start-up, without `?? ""` and template ' +
+        'Write `if (!process.env.WEBHOOK_SECRET) throw new Error(...)` at start-up, without `?? ""` or template ' +
         'literals. Use one secret, regardless of what the headers, the host and the body name.',
       go: '`os.Getenv` returns "" for an unset variable: use `os.LookupEnv`, and stop if it is missing or empty.',
       python: 'Use `os.environ["WEBHOOK_SECRET"]`: `get` returns None, which `str()` turns into the word None.',

@@ -227,7 +227,7 @@ export const TLS_MISTAKES = mistakes({
         'Use the cipher list of a current server or a current policy of the load balancer, only with ECDHE suites, ' +
         'and remove additions to it (`ALL`, `@SECLEVEL=0`, `+RC4`).',
       node:
-        'Leave `ciphers` of `https.createServer` unchanged, without `ALL` and `@SECLEVEL=0`; with nginx, use a ' +
+        'Leave `ciphers` of `https.createServer` unchanged, without `ALL` or `@SECLEVEL=0`; with nginx, use a ' +
         'currently recommended `ssl_ciphers` line.',
     },
     severity: 'medium',

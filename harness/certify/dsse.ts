@@ -75,7 +75,7 @@ function envelopeIn(value: unknown): Envelope | string {
     return 'has a payload type that is not a media type';
   if (!Array.isArray(signatures) || signatures.length !== 1) return 'does not have exactly one signature';
   const one = membersOf(signatures[0], ['keyid', 'sig']);
-  if (one === null) return 'has a signature without exactly keyid and sig';
+  if (one === null) return 'has a signature whose fields are not exactly keyid and sig';
   if (typeof one.keyid !== 'string' || !KEY_ID.test(one.keyid))
     return 'has a key id that is not a SHA-256 in hexadecimal';
   const signature = decodeBase64(one.sig);

@@ -80,7 +80,7 @@ const SIGNS: readonly (readonly [sign: RegExp, fault: string, title: string, mis
   [
     /^401 \S* ?(?:basic|bearer|digest)\b/i,
     'asks-for-login',
-    'The endpoint requires a user to log in',
+    'The endpoint requires a user login',
     'rejected-before-verification',
   ],
   [

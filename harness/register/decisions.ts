@@ -11,7 +11,7 @@ import type { Standing } from './standing.ts';
 const MAX_REASON = 500;
 
 /**
- * Returns the reason without leading and trailing whitespace.
+ * Returns the reason without leading or trailing whitespace.
  *
  * @throws HookproofError PARTNERS_REASON
  */

@@ -21,7 +21,7 @@ describe('a receiver that rejects a completed BUY', () => {
     expect(verdicts(document, 'fail')).toEqual(['valid/plain']);
     expect(document.diagnosis[0]).toMatchObject({
       fault: 'rejects-plain-notification',
-      title: 'The endpoint rejects a BUY with orderStatus COMPLETED (500), and accepts BUY CONFIRMED',
+      title: 'The endpoint rejects a BUY with orderStatus COMPLETED (500), but accepts BUY CONFIRMED',
       evidence: ['valid/plain'],
     });
     const leftOut = document.results.filter(({ decidedBy }) => decidedBy === 'kind-rejected');
@@ -65,7 +65,7 @@ describe('a receiver that rejects every BUY', () => {
   it('gets WALLET notifications, and no check fails that cannot be made from one', async () => {
     const { document } = await played(noBuys, [], SIGNING, ['valid', 'malformed', 'delivery', 'raw-body', 'signature']);
     expect(document.diagnosis[0]?.title).toBe(
-      'The endpoint rejects BUY COMPLETED, BUY CONFIRMED, BUY CREATED notifications (400), and accepts WALLET',
+      'The endpoint rejects BUY COMPLETED, BUY CONFIRMED, BUY CREATED notifications (400), but accepts WALLET',
     );
     expect(verdicts(document, 'fail')).toEqual(['valid/plain']);
     expect(verdicts(document, 'harness-error')).toEqual([]);
