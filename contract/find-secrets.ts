@@ -17,8 +17,9 @@ const MIN_STRONG = 16;
 const MIN_SQUEEZED = 10;
 /** Maximum length of such a separator, in characters. */
 const MAX_GAP = 32;
-/** Minimum number of leading characters for which a truncated secret is found. */
+/** Minimum number of leading characters for which a truncated secret is found, and of the value's own characters. */
 const MIN_HEAD = 8;
+const MIN_HEAD_OF_VALUE = 4;
 /** Minimum number of leading characters for which a truncated signature is found. */
 const MIN_SIGNATURE_HEAD = 12;
 /** Number of bytes of a Buffer that Node prints. They can be most of a secret. */
@@ -34,6 +35,8 @@ interface Form {
   readonly isDecodable: boolean;
   /** Number of leading characters that make a match, anywhere in a text. */
   readonly minLength: number;
+  /** Number of leading characters that make a match where a text is cut off. */
+  readonly minHead: number;
   /** The first four characters as a number: see {@link firstFour}. */
   readonly head: number;
   /** Letters and digits of the spellings whose letter case must match; undefined when letter case is ignored. */
@@ -103,7 +106,7 @@ function signatureForm(name: string, digest: Buffer, encoding: 'base64' | 'base6
   let spelling: string | undefined;
   const padding = encoding === 'base64url' ? '='.repeat((3 - (digest.length % 3)) % 3) : '';
   return {
-    ...{ name, isWeak: false, isDecodable: true, minLength: MIN_SIGNATURE_HEAD },
+    ...{ name, isWeak: false, isDecodable: true, minLength: MIN_SIGNATURE_HEAD, minHead: MIN_HEAD },
     // The first four characters encode three bytes in base64, and two in hexadecimal.
     head: firstFour(digest.toString(encoding, 0, encoding === 'hex' ? 2 : 3)),
     get text() {
@@ -197,7 +200,7 @@ export class SecretFinder {
     const collect = (form: Form, start: number, { length, end }: Match) => {
       if ((isWording && form.isWeak) || (depth > 0 && !form.isDecodable)) return;
       const isEnough =
-        length >= form.minLength || (!this.#isExact && !isWording && length >= MIN_HEAD && isCut(text, end));
+        length >= form.minLength || (!this.#isExact && !isWording && length >= form.minHead && isCut(text, end));
       if (!isEnough || form.exactLetters?.includes(lettersOf(text.slice(start, end))) === false) return;
       spans.push({ start, end, name: form.name });
     };
@@ -232,14 +235,16 @@ export class SecretFinder {
     const exactLetters = printed.map(lettersOf).filter((one) => one.toLowerCase() === letters);
     const strength = { isWeak: length < MIN_STRONG, isDecodable: length >= MIN_DECODED };
     const common = { name, ...strength, ...(exactLetters.length > 0 && { exactLetters }) };
-    this.#addForm(this.#forms, text, common);
-    if (letters.length >= MIN_SQUEEZED) this.#addForm(this.#squeezed, letters, common);
+    this.#addForm(this.#forms, text, length, common);
+    if (letters.length >= MIN_SQUEEZED) this.#addForm(this.#squeezed, letters, length, common);
   }
 
-  #addForm(index: FormIndex, text: string, common: Omit<Form, 'text' | 'head' | 'minLength'>): void {
+  #addForm(index: FormIndex, text: string, length: number, common: Omit<Form, 'text' | 'head' | `min${string}`>): void {
     if (!this.#addNew(`${index === this.#forms ? 1 : 2} ${common.name} ${text}`)) return;
     const minLength = this.#isExact ? text.length : Math.max(Math.min(MIN_HEAD, text.length), text.length * 0.75);
-    index.add({ ...common, text, head: firstFour(text), minLength });
+    // Eight characters of a list of decimal bytes are two bytes, with which any list may end by chance.
+    const minHead = Math.max(MIN_HEAD, (MIN_HEAD_OF_VALUE * text.length) / length);
+    index.add({ ...common, text, head: firstFour(text), minLength, minHead });
   }
 
   /** Adds a key. Returns false when it was already known. */

@@ -105,6 +105,9 @@ describe('redacting a secret', () => {
     const { text } = createRedactor({ values: [{ name: 'API key', value: key }] });
     expect(text(`body: ${key.slice(0, 12)}`)).toBe('body: [redacted:API key]');
     expect(text(`body: ${key.slice(0, 12)}… (cut)`)).toBe('body: [redacted:API key]… (cut)');
+    const dump = Buffer.from(key);
+    expect(text(`1, 2, ${dump.subarray(0, 6).join(', ')}`)).toBe('1, 2, [redacted:API key]');
+    expect(text(`1, 2, ${dump.subarray(0, 2).join(', ')}`)).toBe(`1, 2, ${dump.subarray(0, 2).join(', ')}`);
     expect(text(`${key.slice(0, -1)}! was refused`)).toBe('[redacted:API key]! was refused');
     expect(text(`body: ${key.slice(0, 12)} and more`)).toBe(`body: ${key.slice(0, 12)} and more`);
   });
