@@ -13,7 +13,7 @@ import {
 import { mustBeRejected } from '../judge/index.ts';
 import { groupBy } from '../report/index.ts';
 import type { Diagnosis, ScenarioResult } from '../report/result-document.ts';
-import { conditionOf } from './conditions.ts';
+import { conditionOf, isKind } from './conditions.ts';
 import {
   type Fact,
   HARMS,
@@ -91,9 +91,11 @@ export function causesOfRun(
   const take = (
     diagnosis: Diagnosis,
     own: readonly Fact[],
-    { complete = false, everywhere = false, suffices = false } = {},
+    { complete = false, everywhere = false, suffices = false, kinds = [] as Traits } = {},
   ) => {
-    const members = complete ? [...left] : [...left].filter((fact) => explains(diagnosis, own, fact));
+    const members = [...left].filter(
+      (fact) => complete || explains(diagnosis, own, fact) || own.some((one) => isSpecialCaseOf(fact, one, kinds)),
+    );
     for (const fact of members) left.delete(fact);
     const evidence = new Set([...diagnosis.evidence, ...members.map(({ id }) => id)]);
     const relevant = [...own, ...members];
@@ -116,7 +118,10 @@ export function causesOfRun(
   );
   for (const group of groupsOf(open, greenOf)) {
     const isOpen = group.length >= MIN_GROUP && coverageOf(group) < group.length * COVERED;
-    if (isOpen && isConclusive(group, greenOf)) take(describe(group, greenOf), group);
+    if (isOpen && isConclusive(group, greenOf)) {
+      const kinds = conditionFor(group, greenOf).condition?.traits.filter(isKind);
+      take(describe(group, greenOf), group, { kinds });
+    }
   }
   const payloads = facts.filter(({ harm, isFailure }) => harm === 'malformed' && isFailure);
   for (const { diagnosis, ...more } of candidates) {
@@ -242,12 +247,12 @@ const isOfBody = (traits: Traits) => traits.some((trait) => trait.startsWith('bo
 /** The minimum share of deliveries whose traits must be known. */
 const KNOWN_SHARE = 0.6;
 
-/** Whether the facts are conclusive: one trait explains them, or identical forgeries get different answers. */
+/** Whether the facts are conclusive: one trait or their kinds explain them, or identical forgeries differ in answer. */
 function isConclusive(facts: readonly Fact[], greenOf: GreenOf): boolean {
   const { condition, varying } = conditionFor(facts, greenOf);
   return condition === null
     ? facts[0]?.harm === 'forged' && varying >= MIN_GROUP && varying * 2 >= facts.length
-    : condition.traits.length === 1;
+    : condition.traits.length === 1 || (facts[0]?.harm === 'refuses' && condition.traits.every(isKind));
 }
 
 /**

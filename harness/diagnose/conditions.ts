@@ -35,10 +35,16 @@ export function conditionOf(red: readonly Traits[], green: readonly Traits[]): C
   return null;
 }
 
+/** Whether a trait is the kind of a notification. */
+export const isKind = (trait: Trait): boolean => dimensionOf(trait) === 'notification';
+
 const dimensionOf = (trait: Trait) => trait.slice(0, trait.indexOf(':'));
 const textOf = (trait: Trait) => trait.slice(trait.indexOf(':') + 2);
 
-/** Returns a literal for each trait, and one for each dimension in which a delivery differs from the plain one. */
+/**
+ * Returns a literal for each trait, one for each dimension in which a delivery differs from the plain one, and one for
+ * the kinds of the failed notifications, because a receiver may handle some of the other kinds.
+ */
 function literalsOf(red: readonly Traits[]): Literal[] {
   const all = new Set(red.flat());
   const values = [...all].map((trait): Literal => ({ traits: [trait], holds: (traits) => traits.includes(trait) }));
@@ -46,7 +52,8 @@ function literalsOf(red: readonly Traits[]): Literal[] {
     const of = [...all].filter((trait) => dimensionOf(trait) === dimension);
     return { traits: of, holds: (traits) => traits.some((trait) => dimensionOf(trait) === dimension) };
   });
-  return [...values, ...dimensions];
+  const kinds = [...all].filter(isKind);
+  return [...values, ...dimensions, { traits: kinds, holds: (traits) => traits.some((one) => kinds.includes(one)) }];
 }
 
 /**

@@ -258,12 +258,16 @@ export function implies(one: MistakeId, other: MistakeId): boolean {
   return one === other || MISTAKES[one].implies?.includes(other) === true;
 }
 
-/** Whether a delivery has all deviations of a simpler one, and the same kind of answer. */
-export function isSpecialCaseOf(fact: Fact, simpler: Fact): boolean {
+/**
+ * Whether a delivery has all deviations of a simpler one, or one of the kinds of which no notification is accepted, and
+ * the same kind of answer.
+ */
+export function isSpecialCaseOf(fact: Fact, simpler: Fact, kinds: readonly Trait[] = []): boolean {
   if (fact.cell === null || simpler.cell === null) return false;
   if (kindOf(fact) !== kindOf(simpler)) return false;
   if (fact.harm !== simpler.harm && !isAkin(fact, simpler)) return false;
   const { traits } = fact.cell;
+  if (kinds.some((kind) => traits.includes(kind))) return true;
   return simpler.cell.traits.length > 0 && simpler.cell.traits.every((trait) => hasAtLeast(traits, trait));
 }
 

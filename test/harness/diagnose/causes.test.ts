@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { MISTAKES } from '../../../contract/mistakes/index.ts';
 import type { diagnose } from '../../../harness/diagnose/index.ts';
 import { closeness } from '../../../harness/report/index.ts';
-import type { Diagnosis } from '../../../harness/report/result-document.ts';
+import type { Diagnosis, ScenarioResult } from '../../../harness/report/result-document.ts';
 import { CATALOGUE } from '../../../scenarios/index.ts';
-import { played } from '../run/played.ts';
+import { played, SIGNING } from '../run/played.ts';
 import { BOTH, diagnosed, resultsWith } from './played.ts';
 
 const IDS = CATALOGUE.flatMap(({ scenarios }) => scenarios.map(({ id }) => id));
@@ -16,6 +16,8 @@ const LEAK = { 'leaks/missing-key': 'fail api-key' };
 const FORGED = { 'signature/missing': 'fail 200' };
 const REFUSED = { 'valid/wallet-created': 'fail 400' };
 const MALFORMED = { 'malformed/truncated': 'fail 500' };
+
+const isRed = ({ verdict }: ScenarioResult) => verdict === 'fail' || verdict === 'warn';
 
 describe('the causes', () => {
   it('are in the order of their harm, whatever their numbers', async () => {
@@ -122,6 +124,18 @@ describe('the causes', () => {
     const others = all(/^valid\/(?:payment-method-(?:staged|declined)|wallet-created|deposit-on-chain)$/, 'fail 400');
     const [listed] = await diagnosed({ ...others, 'valid/unknown-type': 'warn 400' });
     expect(listed?.mistake).toBe('valid-kind-rejected');
+  });
+
+  it('tell that only orders are handled from a fault that shows in one of the other kinds', async () => {
+    const { document } = await played(
+      ({ correct, event }) => (event !== undefined && event.data.metadata?.orderStatus === undefined ? [500] : correct),
+      [],
+      SIGNING,
+      ['valid', 'typo-key'],
+    );
+    expect(document.diagnosis.map(({ mistake }) => mistake)).toEqual(['one-shape-for-all-types']);
+    expect(document.diagnosis[0]?.title).toMatch(/: answers 500 to valid deliveries of other kinds \(/);
+    expect(document.diagnosis[0]?.evidence).toEqual(document.results.filter(isRed).map(({ id }) => id));
   });
 
   it('take an inherited name for an unknown one where those fail as well', async () => {
