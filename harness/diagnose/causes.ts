@@ -86,8 +86,10 @@ export function causesOfRun(
     return known;
   };
   // If any check fails, warnings alone are not a cause: they depend on the framework more than on the receiver's code.
+  // Copies that are rejected are an exception, because the sender repeats them forever.
   const hasFailures = facts.some(({ isFailure }) => isFailure);
-  const isReported = (members: readonly Fact[]) => !hasFailures || members.some(({ isFailure }) => isFailure);
+  const isReported = (members: readonly Fact[]) =>
+    !hasFailures || members.some(({ isFailure, mistake }) => isFailure || mistake === 'copy-rejected');
   const take = (
     diagnosis: Diagnosis,
     own: readonly Fact[],

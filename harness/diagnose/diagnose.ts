@@ -1,7 +1,7 @@
 /** The diagnosis of a run. The fault dictionary is loaded only when something is wrong. */
 
 import type { Stack } from '../../contract/index.ts';
-import { codeFor, findMistake, MISTAKES, type Mistake } from '../../contract/mistakes/index.ts';
+import { codeFor, findMistake, MISTAKES, type Mistake, type MistakeId } from '../../contract/mistakes/index.ts';
 import { type Feature, findScenario, type RunObservations } from '../../scenarios/index.ts';
 import { PREFLIGHT_SCENARIO, STATUS_SCENARIOS } from '../judge/index.ts';
 import type { Diagnosis, ScenarioResult } from '../report/result-document.ts';
@@ -74,7 +74,7 @@ function explainRun(run: ToDiagnose, dictionary: FaultDictionary, stack: KnownSt
   const acceptsPlain = facts.some(({ id, harm }) => harm === 'forged' && PLAIN_FORGERY_IDS.has(id));
   const isRuledOut = ({ mistake }: DictionaryFault) =>
     (mistake === 'payload-merged-into-prototype' && acceptsPlain) ||
-    (mistake === 'inherited-name-lookup' && !facts.some((fact) => fact.mistake === mistake));
+    (UNLESS_SHOWN.includes(mistake) && !facts.some((fact) => fact.mistake === mistake));
   const explanations = explainByOverlap(
     outcomesIn(results),
     dictionary,
@@ -112,6 +112,9 @@ function explainRun(run: ToDiagnose, dictionary: FaultDictionary, stack: KnownSt
     ...withCode(one.fix, findMistake(one.mistake), stack),
   }));
 }
+
+/** Mistakes whose outcomes another mistake may also have: the facts must show them. */
+const UNLESS_SHOWN: readonly MistakeId[] = ['inherited-name-lookup', 'resource-not-released'];
 
 /** The features without which a fault of an area cannot be observed. */
 const AREA_NEEDS: Readonly<Record<string, readonly Feature[]>> = {

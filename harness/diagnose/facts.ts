@@ -51,7 +51,9 @@ export interface Fact {
 export interface Fingerprints {
   readonly invalidSignature: string | null;
   readonly malformedPayload: string | null;
-  /** The statuses of every check that passed. */
+  /** The status that a copy of an accepted notification gets, if it is not 200. */
+  readonly copy: string | null;
+  /** The statuses of every check that passed, and that of a copy. */
   readonly usual: ReadonlySet<string>;
 }
 
@@ -64,12 +66,17 @@ export function fingerprintsOf(results: Results): Fingerprints {
   const statusOf = (result: ScenarioResult) => `${result.answered?.status ?? ''}`;
   const of = (suites: readonly string[]) =>
     mostFrequent(passed.filter(({ suite, answered }) => suites.includes(suite) && isRejection(answered)).map(statusOf));
+  const copies = results.filter((result) => isRedResult(result) && result.id === COPY && isRejection(result.answered));
   return {
     invalidSignature: of(['signature', 'api-key', 'combination']),
     malformedPayload: of(['malformed']),
-    usual: new Set(passed.map(statusOf)),
+    copy: mostFrequent(copies.map(statusOf)),
+    usual: new Set([...passed, ...copies].map(statusOf)),
   };
 }
+
+/** The check that sends a notification again. */
+const COPY = 'delivery/twice';
 
 const isRejection = (answered: ScenarioResult['answered']) => answered?.class === 'rejected';
 
@@ -109,7 +116,7 @@ export function factsOf(results: Results, outages: RunObservations['outages']): 
             ? 'unknown-values-rejected'
             : endsUnchecked
               ? scenario.mistake
-              : mistakeShown(scenario.mistake, harm, result, cell),
+              : mistakeShown(scenario.mistake, harm, result, cell, fingerprints),
         isForgery: harm === 'forged' && scenario.needsSecret !== true,
         cell,
         part: partOf(result),
@@ -213,7 +220,13 @@ const MISTAKE_BY_STATUS: Readonly<Record<number, MistakeId>> = {
  * Returns the mistake that an outcome indicates. A check for accepted forgeries indicates another mistake if the
  * forgery was rejected with an invalid answer.
  */
-function mistakeShown(ofCheck: MistakeId, harm: Harm, result: ScenarioResult, cell: Cell | null): MistakeId {
+function mistakeShown(
+  ofCheck: MistakeId,
+  harm: Harm,
+  result: ScenarioResult,
+  cell: Cell | null,
+  { copy }: Fingerprints,
+): MistakeId {
   const { answered, decidedBy, id, outcome = '' } = result;
   const byEffect = MISTAKES_BY_EFFECT[decidedBy];
   if (byEffect !== undefined) return byEffect.includes(ofCheck) ? ofCheck : byEffect[0];
@@ -226,6 +239,8 @@ function mistakeShown(ofCheck: MistakeId, harm: Harm, result: ScenarioResult, ce
   if (harm === 'refuses') {
     if (outcome === 'silence') return 'slow-answer';
     if (decidedBy === 'unreadable-answer') return 'body-length-in-characters';
+    // The receiver takes the notification for a copy of a rejected one, so no lock is held.
+    if (ofCheck === 'resource-not-released' && outcome === copy) return 'remembered-before-checks';
     // A filter would reject the body, so a 5xx comes from the code that used the text.
     if (isCrash && ofCheck === 'body-content-filter')
       return id.endsWith('sql') ? 'sql-from-payload-text' : 'unstorable-characters';

@@ -138,6 +138,28 @@ describe('the causes', () => {
     expect(document.diagnosis[0]?.evidence).toEqual(document.results.filter(isRed).map(({ id }) => id));
   });
 
+  it('include rejected copies, although those are warnings and other checks fail', async () => {
+    const copies = all(/^delivery\/(?:twice|three-times)$/, 'warn 409');
+    const spaces = { 'signature/white-space-around': 'warn 401' };
+    const found = await diagnosed({ ...FORGED, ...copies, ...spaces });
+    expect(found.map(({ evidence: [id] }) => id)).toEqual(['signature/missing', 'delivery/twice']);
+  });
+
+  it('tell an id that was recorded too early from a lock that is still held', async () => {
+    const delivery = 'the valid notification with the same id';
+    const blocked = (others: Readonly<Record<string, string>>) => {
+      const results = resultsWith({ 'delivery/poisoned-metadata': 'warn 409', ...others }, BOTH);
+      return diagnosed(
+        {},
+        { results: results.map((result) => ({ ...result, ...(/poisoned/.test(result.id) && { delivery }) })) },
+      );
+    };
+    expect(await blocked({})).toMatchObject([{ mistake: 'resource-not-released' }]);
+    const found = await blocked({ 'delivery/twice': 'warn 409' });
+    expect(found.map(({ mistake }) => mistake)).toContain('remembered-before-checks');
+    expect(found.map(({ title }) => title).join()).not.toContain('to no other request');
+  });
+
   it('take an inherited name for an unknown one where those fail as well', async () => {
     const inherited = { 'malformed/lookup-inherited': 'fail 500' };
     expect(await diagnosed(inherited)).toMatchObject([{ mistake: 'inherited-name-lookup' }]);

@@ -9,7 +9,12 @@ function factOf(id: string, outcome: string, others: Record<string, string> = {}
 describe('the facts', () => {
   it('know how the endpoint answers in known situations', () => {
     expect(fingerprintsOf(resultsWith({}, BOTH))).toMatchObject({ invalidSignature: '401', malformedPayload: '400' });
-    expect(fingerprintsOf([])).toEqual({ invalidSignature: null, malformedPayload: null, usual: new Set() });
+    expect(fingerprintsOf([])).toEqual({
+      invalidSignature: null,
+      malformedPayload: null,
+      copy: null,
+      usual: new Set(),
+    });
   });
 
   it.each([
