@@ -123,7 +123,7 @@ export const leaksInternalsFaults = family<StageFault>(
       },
     ],
     'profiles-open-to-everyone': [
-      'Serves profiles of the running process to everyone at /debug/pprof/',
+      'Serves a page for operators, such as profiles at /debug/pprof/, to everyone',
       exceptFor(
         'accept',
         ({ path, method }) => path === '/debug/pprof/' && method === 'GET',

@@ -117,6 +117,9 @@ export const HTTP_MISTAKES = mistakes({
         'Handle the server\'s `clientError` event with `socket.end("HTTP/1.1 400 Bad Request\\r\\n\\r\\n")` and no ' +
         'other ' +
         'work. If `error.code` is HPE_HEADER_OVERFLOW, answer 431.',
+      flask:
+        'Answer 400 to `OSError` from `request.get_data()`, which the development server raises for a broken chunked ' +
+        'body.',
     },
     severity: 'high',
     cwe: 755,

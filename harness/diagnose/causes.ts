@@ -273,8 +273,10 @@ function describe(members: readonly Fact[], greenOf: GreenOf): Diagnosis {
   const observed = sentenceOf(harm, likeness, decisive, shared);
   const results = decisive.map(({ result }) => result);
   const isGeneral = mistake === GENERAL[harm] || (mistake === 'slow-answer' ? decisive : members).length === 1;
-  const title =
-    known === undefined || isGeneral ? observed : `${asAnswered(known.title, results)}: ${lowerFirst(observed)}`;
+  const general = known === undefined || isGeneral ? '' : asAnswered(known.title, results);
+  // The defects of two checks would only repeat the mistake.
+  const isPair = decisive.length === 2 && shared.condition === null;
+  const title = general === '' ? observed : isPair ? general : `${general}: ${lowerFirst(observed)}`;
   const note = decisive.some(({ endsUnchecked }) => endsUnchecked) ? BEFORE_CHECKS : undefined;
   const explained = mistake === null ? { ...UNEXPLAINED, title } : findingOf(mistake, title, mistake, note);
   const finding = isChance ? { ...explained, fix: FIX_OF_CHANCE } : explained;

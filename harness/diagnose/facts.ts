@@ -251,6 +251,8 @@ function mistakeShown(
   if (isCrash || outcome === 'silence') {
     if (has('Content-Type', 'body: no bytes', 'framing: no body')) return 'undefined-body-throws';
     if (has('header: Content-Encoding')) return 'decompression-unguarded';
+    // An accepted forgery would show that such a body is not verified, and an error only that it cannot be read.
+    if (has('framing') && ofCheck === 'verification-per-framing') return 'malformed-http-error';
     if (has('framing', 'method', 'URL')) return ofCheck;
     if (has('body: more than')) return 'oversized-body-unhandled';
     return has('API key') && !has('signature') ? 'key-check-throws' : 'signature-check-throws';

@@ -160,6 +160,11 @@ describe('the causes', () => {
     expect(found.map(({ title }) => title).join()).not.toContain('to no other request');
   });
 
+  it('have the title of the mistake alone, where two checks would repeat it', async () => {
+    const found = await diagnosed(all(/^(?:signature|api-key)\/white-space-around$/, 'fail 401'));
+    expect(found.map(({ title }) => title)).toEqual([MISTAKES['untrimmed-signature'].title]);
+  });
+
   it('take an inherited name for an unknown one where those fail as well', async () => {
     const inherited = { 'malformed/lookup-inherited': 'fail 500' };
     expect(await diagnosed(inherited)).toMatchObject([{ mistake: 'inherited-name-lookup' }]);

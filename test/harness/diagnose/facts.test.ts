@@ -23,6 +23,7 @@ describe('the facts', () => {
     ['signature/missing', 'fail 500', 'status', 'signature-check-throws'],
     ['signature/missing-as-text', 'fail 500', 'status', 'undefined-body-throws'],
     ['api-key/missing', 'fail 500', 'status', 'key-check-throws'],
+    ['signature/missing-with-expect', 'fail 500', 'status', 'malformed-http-error'],
     ['raw-body/spaces', 'fail 401', 'refuses', 'reserialised-body'],
     ['valid/wallet-created', 'fail 413', 'refuses', 'valid-body-size-rejected'],
     ['valid/wallet-created', 'fail silence', 'refuses', 'slow-answer'],
