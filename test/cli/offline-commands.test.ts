@@ -115,6 +115,15 @@ describe('verify', () => {
     expect(human.stdout).toMatch(/^✗ the signature does not match\n[\s\S]* {2}Why {2}.*\n {2}Fix {2}/);
   });
 
+  it('does not report the length of a value that a mistake explains', async () => {
+    const lengthOf = async (value: string) =>
+      (await hookproof(['verify', 'body.json', `--signature=${value}`], { cwd, env })).stdout.includes(
+        'not of 32 bytes',
+      );
+    const ofHex = Buffer.from(digest().toString('hex')).toString('base64');
+    expect([await lengthOf(ofHex), await lengthOf(randomBytes(48).toString('base64'))]).toEqual([false, true]);
+  });
+
   it('reports a signature that no known mistake explains', async () => {
     const other = digest('another secret').toString('base64');
     const { code, stdout } = await hookproof(['verify', 'body.json', `--signature=${other}`], { cwd, env });

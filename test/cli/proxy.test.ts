@@ -25,7 +25,7 @@ async function home(): Promise<NodeJS.ProcessEnv> {
 async function proxyTo(url: string, own: NodeJS.ProcessEnv, ...args: string[]) {
   const all = ['--to', url, '--inspect', '0', ...args];
   const proxy = await startedReceiver(all, { env: own, cwd: tmpdir() }, 'proxy');
-  return { ...proxy, page: await proxy.says(/inspector at (\S+)\nALARM lines .* the alarms that its page counts/) };
+  return { ...proxy, page: await proxy.says(/inspector at (\S+): .* why .*\nALARM marks the deliveries/) };
 }
 
 it('shows why a delivery is refused, keeps it, and replays it as it was and newly signed', async () => {

@@ -91,11 +91,14 @@ function failureLines({ explanation, header, tried }: SignatureReport, bytes: nu
   }
   if (bytes === 0)
     lines.push('', 'The body is empty (0 bytes).', '  Fix  Check that the file holds the received body.');
-  for (const finding of header.filter(({ title }) => title !== explanation?.title)) {
+  // The mistake that explains a value also explains its length.
+  const explained = explanation === null ? [] : [explanation.title, WRONG_LENGTH];
+  for (const finding of header.filter(({ title, name }) => ![title, name].some((one) => explained.includes(one)))) {
     lines.push('', `Header: ${finding.title}`, `  Fix  ${explainMistake(finding).fix}`);
   }
   return lines;
 }
 
 const EMPTY_HEADER = 'empty-header';
+const WRONG_LENGTH = 'wrong-length';
 const QUOTE = '       In a shell, check that the variable is set: `--signature "$HEADER"`.';

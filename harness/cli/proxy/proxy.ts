@@ -92,7 +92,8 @@ export async function proxyCommand(flags: ProxyFlags): Promise<number> {
   const stopped = firstStopSignal();
   process.stderr.write(`listening at http://${host}:${relay.port}${url.pathname} and forwarding to ${url.href}\n`);
   process.stderr.write(
-    `inspector at ${front.inspector.url}\nALARM lines below are the alarms that its page counts above the list\n`,
+    `inspector at ${front.inspector.url}: each delivery, and why a signature does not match\n` +
+      'ALARM marks the deliveries that the inspector counts as alarms\n',
   );
   if (folder !== undefined) {
     process.stderr.write(
