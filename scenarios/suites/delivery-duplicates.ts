@@ -221,7 +221,7 @@ export const deliveryPoisoned: readonly Scenario[] = family(
       { level: 'should' },
     ],
     'poisoned-metadata': [
-      'one of the same transaction whose metadata is a number',
+      'one with the same id whose metadata is a number',
       poisoned(
         'a delivery with the same id and a number as metadata',
         (notification) => ({ compose: () => withField(notification, 'data.metadata', 5) }),
