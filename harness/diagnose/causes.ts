@@ -171,8 +171,12 @@ function withoutConsequences(causes: readonly RankedCause[]): RankedCause[] {
   return kept;
 }
 
-/** Returns the rank of a cause. A wrong status for only some deliveries ranks with mishandled malformed payloads. */
+/**
+ * Returns the rank of a cause. Warnings rank after every failure, and a wrong status for only some deliveries ranks
+ * with mishandled malformed payloads.
+ */
 const rankOf = ({ harm, failures }: RankedCause) =>
+  (failures === 0 ? HARMS.length : 0) +
   HARMS.indexOf(harm === 'status' && Number.isFinite(failures) ? 'malformed' : harm);
 
 function worstOf(facts: readonly Fact[]): Harm {

@@ -138,11 +138,12 @@ describe('the causes', () => {
     expect(document.diagnosis[0]?.evidence).toEqual(document.results.filter(isRed).map(({ id }) => id));
   });
 
-  it('include rejected copies, although those are warnings and other checks fail', async () => {
+  it('include rejected copies after every failure, although those are warnings', async () => {
     const copies = all(/^delivery\/(?:twice|three-times)$/, 'warn 409');
     const spaces = { 'signature/white-space-around': 'warn 401' };
-    const found = await diagnosed({ ...FORGED, ...copies, ...spaces });
-    expect(found.map(({ evidence: [id] }) => id)).toEqual(['signature/missing', 'delivery/twice']);
+    const found = await diagnosed({ ...FORGED, ...copies, ...spaces, ...MALFORMED });
+    const evidence = ['signature/missing', 'malformed/truncated', 'delivery/twice'];
+    expect(found.map(({ evidence: [id] }) => id)).toEqual(evidence);
   });
 
   it('tell an id that was recorded too early from a lock that is still held', async () => {
