@@ -109,6 +109,12 @@ function configurationOf(document: ResultDocument): string {
 
 /** Maximum number of causes shown without `--verbose`: the first fixes often explain the others. */
 const MAX_CAUSES = 5;
+
+/** Returns the causes to show. A single further one is shown, because a line about it is as long. */
+function firstOf(causes: readonly Cause[]): readonly Cause[] {
+  return causes.length <= MAX_CAUSES + 1 ? causes : causes.slice(0, MAX_CAUSES);
+}
+
 /**
  * Maximum number of checks named under one cause; fewer if there are many causes, so that a report fits on a screen.
  */
@@ -125,7 +131,7 @@ function verboseOf({ inProcess }: ResultDocument): string {
 function renderCauses(document: ResultDocument, causes: readonly Cause[], verbose: boolean, layout: Layout): string[] {
   if (causes.length === 0) return [];
   const maxMembers = causes.length >= MANY_CAUSES ? MEMBERS_OF_MANY : MAX_MEMBERS;
-  const shown = verbose ? causes : causes.slice(0, MAX_CAUSES);
+  const shown = verbose ? causes : firstOf(causes);
   const left = causes.slice(shown.length);
   const size = failuresIn(left.flatMap(({ members }) => members));
   return [
@@ -237,7 +243,7 @@ function renderToDo(
     const isGreen = document.partial && document.counts.pass > 0 && document.counts.inconclusive === 0;
     return isGreen && !inTest ? [layout.paint('Next', 'bold'), ...layout.command('  all       ', [run])] : [];
   }
-  const shown = causes.slice(0, MAX_CAUSES);
+  const shown = firstOf(causes);
   const stack = inTest ? null : shown.find(({ diagnosis }) => diagnosis?.stack != null)?.diagnosis?.stack;
   const check = (ids: readonly string[]) =>
     inTest

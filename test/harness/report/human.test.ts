@@ -154,6 +154,15 @@ describe('the terminal report', () => {
     expect(report.split('\n').length).toBeLessThan(70);
   });
 
+  it('shows six causes, because a line about the sixth would be as long', () => {
+    const results = Array.from({ length: 6 }, (_, index) =>
+      resultWith({ id: `signature/forged-${index}`, verdict: 'fail', observed: `${500 + index}` }),
+    );
+    const report = renderHuman(documentWith({ results }), PLAIN);
+    expect(report.match(/^ {2}6\. /gm)).toHaveLength(2);
+    expect(report).not.toContain('more cause');
+  });
+
   it('repeats the flags of the run in its commands, and names the full run after a green selection', () => {
     const flags = "--config 'partner one.yaml' --secret-file secret.txt";
     const failed = renderHuman(documentWith({ results: [resultWith({ verdict: 'fail' })], flags }), PLAIN);
