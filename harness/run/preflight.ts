@@ -87,8 +87,9 @@ export async function diagnosePreflight(
     const found = explainClientCertificate(preflight.first, { presented, requested });
     if (found !== null) return withFinding(found);
   }
-  const isUnanswered = error?.kind === 'reset' || error?.kind === 'invalid-http';
-  if (isUnanswered && !endpointOf(partner.url).secure && (await speaksTls(context))) return withFinding(TLS_ON_PORT);
+  // nginx, Apache and Go answer plain HTTP on a TLS port with 400.
+  const mayBeTls = error?.kind === 'reset' || error?.kind === 'invalid-http' || answer?.status === 400;
+  if (mayBeTls && !endpointOf(partner.url).secure && (await speaksTls(context))) return withFinding(TLS_ON_PORT);
   // A 405 concerns the path, and a 429 the rate of deliveries.
   if (answer !== null && answer.status >= 300 && answer.status !== 405 && answer.status !== 429) {
     return examineRefusal(context, lanes, preflight);

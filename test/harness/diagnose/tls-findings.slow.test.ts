@@ -1,4 +1,5 @@
 import { createServer, type ServerOptions } from 'node:https';
+import { connect, createServer as createTcpServer } from 'node:net';
 import { json } from 'node:stream/consumers';
 import type { TLSSocket } from 'node:tls';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -44,6 +45,9 @@ async function faultsOf({ options, check = () => true, server = 'p256', client =
   return diagnosis.map(({ fault }) => fault);
 }
 
+/** The type of the TLS record with which a handshake begins. */
+const TLS_HANDSHAKE = 0x16;
+
 const asks = { requestCert: true, rejectUnauthorized: false };
 const requires = { requestCert: true, rejectUnauthorized: true };
 const hasCertificate: Check = (socket) => Object.keys(socket.getPeerCertificate()).length > 0;
@@ -84,5 +88,26 @@ describe('the diagnosis over mutual TLS', () => {
   ])('of a first delivery that is rejected over %s with the certificate %s', async (version, client, fault) => {
     const options = { ...requires, ...(version && { minVersion: version, maxVersion: version }) };
     expect(await faultsOf({ options, client, suites: ['tls', 'valid'] })).toEqual([fault]);
+  });
+
+  it('of a TLS port in a URL with http, which answers plain HTTP with 400 as nginx does', async () => {
+    const { cert, key } = await serverFixture('p256');
+    const tls = await listen(createServer({ cert, key }));
+    onTestFinished(tls.close);
+    const front = createTcpServer((socket) => {
+      socket.once('data', (data) => {
+        if (data[0] !== TLS_HANDSHAKE) {
+          socket.end('HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n');
+          return;
+        }
+        const behind = connect(tls.port, '127.0.0.1').on('error', () => socket.destroy());
+        behind.write(data);
+        socket.pipe(behind).pipe(socket);
+      });
+    });
+    const { url, close } = await listen(front);
+    onTestFinished(close);
+    const { diagnosis } = await run({ partner: { url }, selection: { scenarios: ['valid/plain'] } });
+    expect(diagnosis.map(({ fault }) => fault)).toEqual(['tls-on-port']);
   });
 });
