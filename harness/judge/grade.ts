@@ -28,7 +28,9 @@ export function describeAttempt(attempt: Attempt): string {
       ? `${attempt.answer.status}`
       : `${attempt.answer.status} to ${shortened(location[1])}`;
   }
-  return attempt.error === null ? 'nothing' : `no answer: ${attempt.error.message}`;
+  if (attempt.error === null) return 'nothing';
+  const { message } = attempt.error;
+  return `no answer: ${message.replace(/^[A-Z](?![A-Z])/, (letter) => letter.toLowerCase()).replace(/\.$/, '')}`;
 }
 
 /** Shortens a text. The ellipsis shows redaction that a credential may be cut here. */

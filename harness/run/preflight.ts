@@ -114,7 +114,7 @@ export function stopAfterPreflight({ first, second, passed }: Preflight, finding
   const got = isAccepted(first) && second !== null ? describeAttempt(second) : describeAttempt(first);
   const why = finding === null ? '' : `: ${finding.title.replace(/^[A-Z](?![A-Z])/, (letter) => letter.toLowerCase())}`;
   // Without an answer, the finding already contains the transport error.
-  const seen = first.answer === null && finding !== null ? '' : ` (${got.replace(/\.$/, '')})`;
+  const seen = first.answer === null && finding !== null ? '' : ` (${got})`;
   return {
     code: 'preflight-failed',
     reason: `the plain valid delivery was not accepted${seen}${why}`,

@@ -31,7 +31,7 @@ export async function waitUntilUp(
       deliveries.push(sent);
       const { attempt } = sent;
       if (signal.aborted || !isUnreached(attempt)) return deliveries;
-      const seen = describeAttempt(attempt).replace(/\.$/, '');
+      const seen = describeAttempt(attempt);
       const leftMs = untilMs - performance.now();
       const seconds = Math.round(limits.waitMs / 1000);
       if (leftMs <= 0) {

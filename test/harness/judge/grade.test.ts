@@ -452,8 +452,12 @@ describe('the description of an attempt', () => {
     expect(redirect('a'.repeat(201))).toBe(`302 to ${'a'.repeat(200)}…`);
   });
 
-  it('repeats the message of an error', () => {
+  it('repeats the message of an error as a clause', () => {
     expect(describeAttempt(failure('dns'))).toBe('no answer: it was dns');
+    const failed = failure('reset');
+    const closed = (message: string) => ({ ...failed, error: failed.error && { ...failed.error, message } });
+    expect(describeAttempt(closed('The endpoint closed it.'))).toBe('no answer: the endpoint closed it');
+    expect(describeAttempt(closed('TLS failed.'))).toBe('no answer: TLS failed');
     expect(describeAttempt(neither)).toBe('nothing');
   });
 });
