@@ -60,8 +60,9 @@ export const EFFECTS_MISTAKES = mistakes({
     fix: {
       rule:
         'Distinguish notifications by `type` and `data.type` before you read a field. The hash of an order is in ' +
-        '`metadata.blockchainData`, the status of a cash step in `metadata.providerTransactionStatus`. The error ' +
-        'code is in `errorData.code`, that of a PAYMENT_METHOD in `data.errorCode`.',
+        '`metadata.blockchainData`, the status of a cash step in `metadata.providerTransactionStatus`, the amount ' +
+        'and the currency of a deposit in `metadata.asset`. The error code is in `errorData.code`, that of a ' +
+        'PAYMENT_METHOD in `data.errorCode`.',
       node:
         'Switch on `data.type`, without a default, and use one function for each kind. For the hash of an order, ' +
         'read `data.metadata.blockchainData?.blockchainTransactionId`.',

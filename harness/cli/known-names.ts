@@ -115,6 +115,8 @@ const OUTCOME_TEXTS: Readonly<Record<string, string>> = {
   'handled-twice': 'the effects window shows that a notification was handled more than once',
   'not-handled': 'the effects window shows that an accepted notification was not handled in time',
   amount: 'the stored amount differs from that of the notification',
+  'no-amount': 'no amount is stored for a notification that has one',
+  currency: 'the stored currency differs from that of the notification',
   hash: 'the stored hash differs from that of the notification',
   kind: 'the stored kind differs from that of the notification',
   status: 'the stored status differs from that of the notification',

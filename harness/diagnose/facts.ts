@@ -230,6 +230,8 @@ function mistakeShown(
   const { answered, decidedBy, id, outcome = '' } = result;
   const byEffect = MISTAKES_BY_EFFECT[decidedBy];
   if (byEffect !== undefined) return byEffect.includes(ofCheck) ? ofCheck : byEffect[0];
+  // The checks of amounts also fail where the receiver does not read the amount or its currency.
+  if (outcome === 'no-amount' || outcome === 'currency') return 'mapping-shared-by-kinds';
   const byStatus = MISTAKE_BY_STATUS[answered?.status ?? 0];
   if (byStatus !== undefined && (harm === 'refuses' || harm === 'status')) return byStatus;
   if (cell === null) return ofCheck;

@@ -21,7 +21,7 @@ export interface EffectEvidence {
 interface Problem {
   readonly expected: string;
   readonly decidedBy: DecidedBy;
-  /** A code that is the same in every run: `handled-twice`, `amount`, `current-status`. */
+  /** A code that is the same in every run: `handled-twice`, `amount`, `no-amount`, `current-status`. */
   readonly outcome: string;
   readonly observed: string;
   readonly reason: string;
@@ -100,10 +100,12 @@ function problemOf(evidence: EffectEvidence): Problem | null {
     const stated = first?.[name];
     if (stated === undefined || isSame(name, stated, wanted)) continue;
     const called = VALUE_NAMES[name];
+    // A receiver that has no amount has not converted it.
+    const isUnread = name === 'amount' && shown(stated) === NONE;
     return {
       decidedBy: 'effect-value',
       expected: `${called} ${shown(wanted)}`,
-      outcome: called.replace(' ', '-'),
+      outcome: isUnread ? 'no-amount' : called.replace(' ', '-'),
       observed: `${called} ${shown(stated)}`,
       reason: `${called} ${shown(stated)}, expected ${shown(wanted)}`,
     };
@@ -159,7 +161,9 @@ function plainDecimal(text: string): string {
   return `${sign === '-' ? '-' : ''}${digits}${decimals === '' ? '' : `.${decimals}`}`;
 }
 
+const NONE = 'none';
+
 function shown(value: string | null): string {
-  if (value === null || value === '') return 'none';
+  if (value === null || value === '') return NONE;
   return value.length > 90 ? `${value.slice(0, 90)}…` : value;
 }

@@ -49,7 +49,7 @@ function withDecimals(decimals: number): Row {
     `amounts of an asset with ${decimals} decimals without losing a digit`,
     { decimals, flow: (kit) => [ATOMIC_AMOUNTS.map((atomic) => depositOf(kit, decimals, atomic))] },
     'amount-as-float',
-    { defect: `Loses digits of amounts of an asset with ${decimals} decimals` },
+    { defect: `Records another amount or currency than sent, for an asset with ${decimals} decimals` },
   ];
 }
 
@@ -59,7 +59,7 @@ function ofDigits(digits: string, own: Own = {}): Row {
     `an amount of ${digits.length} digits without losing one`,
     { decimals: 18, flow: (kit) => [[depositOf(kit, 18, digits)]] },
     'narrow-amount-type',
-    { defect: `Loses digits of an amount of ${digits.length} digits`, ...own },
+    { defect: `Records another amount or currency than sent, for an amount of ${digits.length} digits`, ...own },
   ];
 }
 

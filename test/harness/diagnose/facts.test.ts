@@ -31,6 +31,9 @@ describe('the facts', () => {
     ['leaks/missing-key', 'fail stack-trace', 'rest', null],
     ['malformed/truncated', 'fail 500', 'malformed', 'unguarded-parser'],
     ['effects/accepted-once', 'fail handled-twice', 'repeats', null],
+    ['effects/amount-8-decimals', 'fail amount', 'repeats', 'amount-as-float'],
+    ['effects/amount-8-decimals', 'fail no-amount', 'repeats', 'mapping-shared-by-kinds'],
+    ['effects/amount-8-decimals', 'fail currency', 'repeats', 'mapping-shared-by-kinds'],
   ])('of %s with %s: %s', (id, outcome, harm, mistake) => {
     const results = resultsWith({ [id]: outcome }, [...BOTH, 'effects']);
     const [fact] = factsOf(results, []);

@@ -13,6 +13,9 @@ const DECIDED_BY_EFFECT: Readonly<Record<string, ScenarioResult['decidedBy']>> =
   handled: 'effect-of-rejected',
   'handled-twice': 'effect-repeated',
   'not-handled': 'effect-missing',
+  amount: 'effect-value',
+  'no-amount': 'effect-value',
+  currency: 'effect-value',
 };
 
 function decidedBy(outcome: string, scenario: Scenario): ScenarioResult['decidedBy'] {

@@ -140,16 +140,19 @@ describe('amounts', () => {
     ['0.0000001', '1e-7'],
     ['9007199254740993', '9007199254740992'],
     ['1', '0x1'],
-    ['0', ''],
     ['0', '.'],
     ['0', '+'],
-    ['0', null],
     [LONG, `${LONG}1`],
     [LONG, `${LONG}${'0'.repeat(20)}`],
   ])('%s may not be stated as %s', (wanted, stated) => {
     const judgement = withValue('amount', wanted, stated);
     expect(judgement).toMatchObject({ verdict: 'fail', decidedBy: 'effect-value', outcome: 'amount' });
     expect(judgement.reason).toMatch(/^amount .+, expected .+$/);
+  });
+
+  it.each(['', null])('0 may not be stated as %j, which is not a conversion', (stated) => {
+    const reason = 'amount none, expected 0';
+    expect(withValue('amount', '0', stated)).toMatchObject({ verdict: 'fail', outcome: 'no-amount', reason });
   });
 
   it('are compared in linear time, and cut in messages', () => {
