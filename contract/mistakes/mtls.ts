@@ -144,8 +144,8 @@ export const MTLS_MISTAKES = mistakes({
     why: 'Another client of the same CA can deliver in the name of the sender.',
     fix: {
       rule:
-        'After verification, compare the whole subject name with the agreed one, or use a CA that issues only to ' +
-        'this client.',
+        'After verification, compare the whole subject name with the agreed one (nginx `if ($ssl_client_s_dn != ' +
+        '"CN=sender") { return 403; }`), or use a CA that issues only to this client.',
       node: 'Compare with `===`, not with `includes`, `startsWith` or a regular expression without anchors.',
     },
     severity: 'medium',
@@ -308,9 +308,10 @@ export const MTLS_MISTAKES = mistakes({
       'settings.',
     fix: {
       rule:
-        'Trust the CA with its intermediates instead of one certificate, with one trust store and one set of ' +
-        'algorithms for every TLS version, and compare names instead of their formatting. Take the certificate from ' +
-        'the session (nginx `$ssl_client_verify`), or issue no sessions.',
+        'Trust the CA that issued the certificate, with its intermediates (nginx `ssl_client_certificate`), instead ' +
+        'of one certificate. Use one trust store and one set of algorithms for every TLS version, and compare names ' +
+        'instead of their formatting. Take the certificate from the session (nginx `$ssl_client_verify`), or issue ' +
+        'no sessions.',
       node:
         'Pass the CA with its intermediates as `ca`, leave `sigalgs` and `ecdhCurve` of `https.createServer` at ' +
         'their defaults, and read `req.socket.getPeerCertificate()` for each request, not in the handshake.',

@@ -56,8 +56,8 @@ export const TLS_MISTAKES = mistakes({
     fix: {
       rule:
         "If an intermediate CA issued the certificate, put that CA's certificate after it in the file that the " +
-        'server reads. Otherwise get the certificate from a public CA (free with ACME). For a test endpoint with a ' +
-        'private CA, pass its root with `--ca FILE`.',
+        'server reads (nginx `ssl_certificate`). Otherwise get the certificate from a public CA (free with ACME). ' +
+        'For a test endpoint with a private CA, pass its root with `--ca FILE`.',
       node: INSTALL,
     },
     severity: 'critical',
