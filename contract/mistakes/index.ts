@@ -59,6 +59,11 @@ export const PAYLOAD_MISTAKES: ReadonlySet<string> = new Set(
  */
 export const BODY_MISTAKES: ReadonlySet<string> = new Set(Object.keys(RAW_BODY_MISTAKES));
 
+/** Mistakes in TLS and certificates. The recipes serve plain HTTP, so none of them shows how to avoid one. */
+export const TLS_LAYER_MISTAKES: ReadonlySet<string> = new Set(
+  [TLS_MISTAKES, MTLS_MISTAKES].flatMap((table) => Object.keys(table)),
+);
+
 /** How a check, a mutant or a finding refers to a mistake: its id, and at most one sentence about the specific case. */
 export interface MistakeReference {
   readonly mistake: MistakeId;

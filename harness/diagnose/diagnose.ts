@@ -1,7 +1,14 @@
 /** The diagnosis of a run. The fault dictionary is loaded only when something is wrong. */
 
 import type { Stack } from '../../contract/index.ts';
-import { codeFor, findMistake, MISTAKES, type Mistake, type MistakeId } from '../../contract/mistakes/index.ts';
+import {
+  codeFor,
+  findMistake,
+  MISTAKES,
+  type Mistake,
+  type MistakeId,
+  TLS_LAYER_MISTAKES,
+} from '../../contract/mistakes/index.ts';
 import { type Feature, findScenario, type RunObservations } from '../../scenarios/index.ts';
 import { PREFLIGHT_SCENARIO, STATUS_SCENARIOS } from '../judge/index.ts';
 import type { Diagnosis, ScenarioResult } from '../report/result-document.ts';
@@ -200,9 +207,9 @@ function withCode(
   return code === undefined ? { fix, stack: null } : { fix: `${fix} ${code}`, stack };
 }
 
-/** Adds to a fix the command that writes a complete receiver for the stack. */
+/** Adds to a fix the command that writes a complete receiver for the stack, if that receiver shows the fix. */
 function withRecipe(one: Diagnosis): Diagnosis {
-  if (one.stack === null) return one;
+  if (one.stack === null || TLS_LAYER_MISTAKES.has(one.mistake ?? '')) return one;
   return { ...one, fix: `${one.fix} A complete receiver: \`hookproof init --stack ${one.stack.name}\`.` };
 }
 

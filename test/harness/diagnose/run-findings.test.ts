@@ -50,6 +50,14 @@ describe('the diagnosis', () => {
     expect([guessed?.stack?.name, guessed?.fix.includes(fix.flask ?? '?')]).toEqual(['flask', true]);
   });
 
+  it('does not refer to a recipe, which has no TLS, for a mistake in TLS', async () => {
+    const fault = faultCalled(dictionary, 'client-certificate-optional');
+    const features = [...BOTH, 'https', 'mtls'] as const;
+    const [main] = await diagnosed(redOutcomes(fault), { stack: 'go' }, features);
+    const { rule, go } = MISTAKES[fault.mistake].fix;
+    expect([main?.fault, main?.fix]).toEqual([fault.name, `${rule} ${go}`]);
+  });
+
   it('reports that everything is accepted when every forgery and every payload is accepted', async () => {
     const everything = Object.fromEntries(
       resultsWith({}, BOTH)
