@@ -15,7 +15,8 @@ export const MTLS_MISTAKES = mistakes({
     fix: {
       rule:
         'Request the certificate in the handshake, for the whole port, verify it there against the one CA that ' +
-        'issues it, and refuse the connection otherwise: nginx `ssl_verify_client on` with `ssl_client_certificate`.',
+        'issues it, and refuse the connection otherwise: nginx `ssl_verify_client on` with `ssl_client_certificate`. ' +
+        'If that CA has other clients, also compare the name (nginx `$ssl_client_s_dn`).',
       express:
         'Use `https.createServer({ requestCert: true, rejectUnauthorized: true, ca })`; if the handshake has to ' +
         'accept everyone, reject in middleware unless `req.socket.authorized` is true and `getPeerCertificate()` is ' +
