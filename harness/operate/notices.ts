@@ -112,7 +112,7 @@ function isExpiring({ after, at }: NoticeOccasion): boolean {
   return Date.parse(until) - at.getTime() <= within;
 }
 
-/** Returns whether a run could not judge the endpoint. An internal error, which only the operator can repair, is none. */
+/** Whether a run could not judge the endpoint. An internal error, which only the operator can repair, is not meant. */
 const isWithoutVerdict = ({ event }: RegisterRecord): boolean =>
   event === 'inconclusive' || event === 'refused' || event === 'unreachable';
 
