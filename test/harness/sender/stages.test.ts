@@ -4,7 +4,15 @@ import { describe, expect, it } from 'vitest';
 import type { JsonValue } from '../../../contract/index.ts';
 import { FOREIGN_SCHEMES } from '../../../contract/signing/index.ts';
 import type { Partner } from '../../../harness/partner.ts';
-import { address, prepare, prepareBody, serialise, sign, signaturesIn } from '../../../harness/sender/index.ts';
+import {
+  address,
+  prepare,
+  prepareBody,
+  serialise,
+  sign,
+  signatureLines,
+  signaturesIn,
+} from '../../../harness/sender/index.ts';
 import { endpointOf } from '../../../harness/transport/index.ts';
 import { buy } from './samples.ts';
 
@@ -123,6 +131,39 @@ describe('address', () => {
     const own: Partner = { url: 'http://a.example/', signing: { secret: 's' } };
     expect(signaturesIn(prepareBody(body, own), own)).toEqual([sign(body, 's')]);
     expect(signaturesIn(prepareBody(body, { url: own.url }), {})).toEqual([]);
+  });
+
+  it('signs in a scheme with the time and the id, by default the present second and an id of its own', () => {
+    const scheme = FOREIGN_SCHEMES.find(({ name }) => name === 'standard-webhooks');
+    if (scheme === undefined) throw new Error('no scheme');
+    const partner = { url: 'http://a.example/', signing: { secret: 'whsec_c2VjcmV0', scheme } };
+    const valuesOf = (given?: Parameters<typeof signatureLines>[2]) =>
+      Object.fromEntries(signatureLines(body, partner, given).map(([name, value]) => [name.toLowerCase(), value]));
+    expect(valuesOf({ id: 'msg_1', timestamp: 7 })).toMatchObject({ 'webhook-id': 'msg_1', 'webhook-timestamp': '7' });
+    const before = Math.floor(Date.now() / 1000);
+    const { 'webhook-id': id, 'webhook-timestamp': time } = valuesOf();
+    expect(id).toMatch(/^msg_[\da-f]{24}$/);
+    expect(Number(time)).toBeGreaterThanOrEqual(before);
+    expect(Number(time)).toBeLessThanOrEqual(Date.now() / 1000);
+  });
+
+  it('sends the headers of the first delivery of the sender, with another id each time', () => {
+    const uuid = 'aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa';
+    const lines = [
+      ['content-type', 'application/x-www-form-urlencoded'],
+      ['X-Event', 'push'],
+      ['X-Delivery', uuid],
+    ] as const;
+    const deliveries = [{ name: 'one', headers: lines, body }];
+    const { headers } = address({ partner: { url: 'http://a.example/', deliveries }, body, signed: [] });
+    expect(headers).toEqual([
+      ['Host', 'a.example'],
+      ['content-type', 'application/x-www-form-urlencoded'],
+      ['Content-Length', String(body.length)],
+      ['X-Event', 'push'],
+      ['X-Delivery', expect.stringMatching(/^[\da-f-]{36}$/)],
+    ]);
+    expect(headers[4]).not.toContain(uuid);
   });
 
   it('follows a change of URL', () => {
