@@ -75,9 +75,9 @@ it('is rechecked in this scheme alone, and finds a receiver that no longer check
   });
   expect(await recheck()).toMatchObject({
     code: 2,
-    stderr: expect.stringContaining('is for the scheme stripe, and the scheme of the specification is configured'),
+    stderr: expect.stringContaining('is for the scheme stripe, but the scheme of the specification is configured'),
   });
-  expect((await recheck('--scheme', 'github')).stderr).toContain('and the scheme github is configured');
+  expect((await recheck('--scheme', 'github')).stderr).toContain('but the scheme github is configured');
   const port = Number(new URL(receiver.url).port);
   await receiver.close();
   receiver = await start(ageless, port);
@@ -124,5 +124,5 @@ it('needs a secret, because nothing would be signed in the scheme', async () => 
     cwd,
     env: { HOOKPROOF_API_KEY: SECRET },
   });
-  expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('configured without a secret') });
+  expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('no secret is configured') });
 });

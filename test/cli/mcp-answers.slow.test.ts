@@ -56,7 +56,7 @@ describe('a port on which nothing is listening', () => {
     expect(text).not.toContain('untrusted');
     expect(data).toMatchObject({ causes: [{ cause: 1, fault: 'nothing-listens' }, {}, {}] });
     const { text: details } = await mcp.call('details', { check: 'valid/plain' });
-    expect(details).toContain('observed: no answer: the connection was refused');
+    expect(details).toContain('observed: not delivered: the connection was refused');
   });
 });
 
